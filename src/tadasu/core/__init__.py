@@ -1,0 +1,1 @@
+"""Values that every floor speaks in: frozen, without behaviour that reaches outside."""

@@ -1,0 +1,412 @@
+"""Everything that can go wrong, as one tree.
+
+::
+
+    TadasuError                      code            exit code (see tadasu.cli)
+    ├── UsageError                                   2  the request cannot be understood
+    │   ├── SettingsInvalid          settings_invalid
+    │   ├── WorkspaceMissing         workspace_missing
+    │   ├── WorkspaceExists          workspace_exists
+    │   ├── ExtraMissing             extra_missing
+    │   ├── KeyMissing               key_missing
+    │   ├── PluginUnknown            plugin_unknown
+    │   └── InputInvalid             input_invalid   a line of a batch, a label, an option
+    ├── NotFound                                     4  the thing named does not exist (or is not yours)
+    │   ├── RunNotFound              run_not_found
+    │   └── DocumentNotFound         document_not_found
+    ├── DocumentError                                3  one document cannot be read; the batch goes on
+    │   ├── FormatUnsupported        format_unsupported
+    │   ├── DocumentEmpty            document_empty
+    │   ├── TextLayerMissing         text_layer_missing
+    │   ├── DocumentEncrypted        document_encrypted
+    │   ├── DocumentDamaged          document_damaged
+    │   ├── DocumentTooLarge         document_too_large
+    │   ├── FormatMismatch           format_mismatch
+    │   ├── ArchiveBomb              archive_bomb
+    │   ├── PathEscapes              path_escapes
+    │   ├── DocumentUnreadable       document_unreadable
+    │   ├── EncodingUnknown          encoding_unknown
+    │   ├── ParserTimeout            parser_timeout
+    │   └── RowInvalid               row_invalid
+    ├── StoreError                                   6  the index or the state database
+    │   ├── StoreBusy                store_busy      retryable
+    │   ├── StoreDamaged             store_damaged
+    │   ├── StoreIncompatible        store_incompatible
+    │   └── ModelUnavailable         model_unavailable
+    ├── ProviderError                                5  an outside service
+    │   ├── ProviderUnreachable      provider_unreachable    retryable
+    │   ├── ProviderLimited          provider_limited        retryable
+    │   ├── ProviderRefused          provider_refused
+    │   ├── ProviderAnswerInvalid    provider_answer_invalid
+    │   └── PriceUnknown             price_unknown
+    ├── GradingFailed                grading_failed  5
+    ├── SearchFailed                 search_failed   5
+    └── BudgetSpent                  budget_spent    5
+
+Each error keeps what it happened to as keyword arguments (``error.details``), a message built from them, and a ``hint``
+that says what to do next. ``code`` is stable: scripts and translations refer to it. Doors (the command line, the
+server) map kinds to exit codes and HTTP statuses; nothing else does.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class TadasuError(Exception):
+    """Base of every error that Tadasu raises on purpose.
+
+    Subclasses declare ``code``, ``message`` and ``hint`` as templates over the keyword arguments.
+
+    >>> error = RunNotFound(run="r-1")
+    >>> error.code, str(error)
+    ('run_not_found', 'There is no run r-1 here.')
+    """
+
+    code: ClassVar[str] = "error"
+    retryable: ClassVar[bool] = False
+    message: ClassVar[str] = "Something went wrong."
+    hint_template: ClassVar[str] = ""
+
+    def __init__(self, **details: object) -> None:
+        self.details = details
+        super().__init__(_fill(self.message, details))
+
+    @property
+    def hint(self) -> str:
+        """What to do next, in one sentence; empty where nothing helps."""
+        return _fill(self.hint_template, self.details)
+
+
+def _fill(template: str, details: dict[str, object]) -> str:
+    # Details come from users and files: a brace or a missing key there must never raise inside an error.
+    for name, value in details.items():
+        template = template.replace("{" + name + "}", str(value))
+    return template
+
+
+# --- usage ---------------------------------------------------------------------------------------
+
+
+class UsageError(TadasuError):
+    """The request, the settings or the place it was made in do not fit."""
+
+    code = "usage"
+
+
+class SettingsInvalid(UsageError):
+    """A setting has a value that cannot be used."""
+
+    code = "settings_invalid"
+    message = "{where}: {key} {reason}."
+    hint_template = "Run `tadasu config show` to see every setting, its value and where it comes from."
+
+
+class WorkspaceMissing(UsageError):
+    """No workspace was found at the path or above it."""
+
+    code = "workspace_missing"
+    message = "There is no Tadasu workspace in {path} or above it."
+    hint_template = "Run `tadasu init` there first, or name one with --workspace."
+
+
+class WorkspaceExists(UsageError):
+    """`init` was asked to create what is there already."""
+
+    code = "workspace_exists"
+    message = "{path} is a Tadasu workspace already; nothing was changed."
+    hint_template = "Edit its tadasu.toml, or run `tadasu config show`."
+
+
+class ExtraMissing(UsageError):
+    """A package that an optional part needs is not installed."""
+
+    code = "extra_missing"
+    message = "{feature} needs the package {package}, which is not installed."
+    hint_template = "Install it with: pip install 'tadasu[{extra}]'"
+
+
+class KeyMissing(UsageError):
+    """A provider needs a key that the environment does not hold."""
+
+    code = "key_missing"
+    message = "{provider} needs a key, and the environment variable {variable} is not set."
+    hint_template = "Set {variable}, or name another variable in tadasu.toml under {setting}."
+
+
+class PluginUnknown(UsageError):
+    """A name in the settings matches no installed plugin."""
+
+    code = "plugin_unknown"
+    message = "There is no {kind} called {name}. Installed: {known}."
+    hint_template = "Check the spelling in tadasu.toml, or install the package that provides it."
+
+
+class InputInvalid(UsageError):
+    """One input (a line, a row, an option) cannot be used."""
+
+    code = "input_invalid"
+    message = "{where}: {reason}."
+    hint_template = "{fix}"
+
+    def __init__(self, *, where: str, reason: str, fix: str = "") -> None:
+        super().__init__(where=where, reason=reason, fix=fix)
+
+
+# --- not found -----------------------------------------------------------------------------------
+
+
+class NotFound(TadasuError):
+    """The thing named does not exist, or the asker may not see it: the two look alike on purpose."""
+
+    code = "not_found"
+
+
+class RunNotFound(NotFound):
+    """No such run."""
+
+    code = "run_not_found"
+    message = "There is no run {run} here."
+    hint_template = "List the latest runs with `tadasu stats`; `last` names the latest."
+
+
+class DocumentNotFound(NotFound):
+    """No such document."""
+
+    code = "document_not_found"
+    message = "There is no document {document} here."
+    hint_template = "`tadasu stats --documents` lists what is ingested."
+
+
+# --- documents -----------------------------------------------------------------------------------
+
+
+class DocumentError(TadasuError):
+    """One document cannot be ingested. ``details['source']`` names it."""
+
+    code = "document_error"
+
+
+class FormatUnsupported(DocumentError):
+    """A kind of file that no parser reads."""
+
+    code = "format_unsupported"
+    message = "{source}: {kind} files are not supported."
+    hint_template = "{way_out}"
+
+    def __init__(self, *, source: str, kind: str, way_out: str = "") -> None:
+        super().__init__(
+            source=source,
+            kind=kind,
+            way_out=way_out or "Convert it to PDF, DOCX, XLSX, PPTX, HTML, Markdown, text, CSV or JSONL.",
+        )
+
+
+class DocumentEmpty(DocumentError):
+    """The file has no text at all."""
+
+    code = "document_empty"
+    message = "{source}: the file holds no text."
+    hint_template = "Remove it, or fill it and ingest again."
+
+
+class TextLayerMissing(DocumentError):
+    """A PDF of pictures."""
+
+    code = "text_layer_missing"
+    message = "{source}: none of its {pages} pages has a text layer (a scan?)."
+    hint_template = "Run OCR on it (for example `ocrmypdf`), then ingest the result."
+
+
+class DocumentEncrypted(DocumentError):
+    """The file is locked with a password."""
+
+    code = "document_encrypted"
+    message = "{source}: the file is encrypted."
+    hint_template = "Save a copy without a password, then ingest that."
+
+
+class DocumentDamaged(DocumentError):
+    """The file is truncated or breaks its own format."""
+
+    code = "document_damaged"
+    message = "{source}: the {kind} file is damaged or cut short ({reason})."
+    hint_template = "Open it in its own program and save it again, or fetch it anew."
+
+
+class DocumentTooLarge(DocumentError):
+    """The file is over the limit."""
+
+    code = "document_too_large"
+    message = "{source}: {size} is over the limit of {limit}."
+    hint_template = "Split it, or raise ingestion.max_file_mb in tadasu.toml."
+
+
+class FormatMismatch(DocumentError):
+    """The content is not what the file name says."""
+
+    code = "format_mismatch"
+    message = "{source}: named as {named}, but the content is {found}."
+    hint_template = "Rename it with the right extension."
+
+
+class ArchiveBomb(DocumentError):
+    """An Office file that would unpack to an absurd size."""
+
+    code = "archive_bomb"
+    message = "{source}: unpacks to {size}, which is over the limit of {limit}; it was not opened."
+    hint_template = "Do not trust this file. If it is genuine, save it again in its own program."
+
+
+class PathEscapes(DocumentError):
+    """A link, or a name inside an archive, that points outside."""
+
+    code = "path_escapes"
+    message = "{source}: {name} points outside the folder being ingested; it was not followed."
+    hint_template = "Copy the target into the folder if it belongs there."
+
+
+class DocumentUnreadable(DocumentError):
+    """The operating system refuses to give the file."""
+
+    code = "document_unreadable"
+    message = "{source}: cannot be read ({reason})."
+    hint_template = "Check its permissions."
+
+
+class EncodingUnknown(DocumentError):
+    """The bytes are text in no encoding that we can be sure of."""
+
+    code = "encoding_unknown"
+    message = "{source}: the text encoding cannot be told ({reason})."
+    hint_template = "Save it as UTF-8."
+
+
+class ParserTimeout(DocumentError):
+    """Parsing took longer than allowed."""
+
+    code = "parser_timeout"
+    message = "{source}: parsing was stopped after {seconds} s."
+    hint_template = "Split the file, or raise ingestion.parse_seconds in tadasu.toml."
+
+
+class RowInvalid(DocumentError):
+    """One row of a CSV or JSONL file cannot be read; the other rows are kept."""
+
+    code = "row_invalid"
+    message = "{source}, row {row}: {reason}."
+    hint_template = "Mend the row and ingest again; the other rows are in."
+
+
+# --- stores and models ---------------------------------------------------------------------------
+
+
+class StoreError(TadasuError):
+    """The index or the state database cannot do what was asked."""
+
+    code = "store_error"
+
+
+class StoreBusy(StoreError):
+    """Another process holds the write lock."""
+
+    code = "store_busy"
+    retryable = True
+    message = "{path} is being written by another process."
+    hint_template = "Wait until the other ingest has ended, then run this again."
+
+
+class StoreDamaged(StoreError):
+    """The file is not a database, or fails its own checks."""
+
+    code = "store_damaged"
+    message = "{path} is damaged ({reason})."
+    hint_template = "Move it away and ingest again; runs live in another file and are not touched."
+
+
+class StoreIncompatible(StoreError):
+    """The index was made with another encoder, analyser or schema."""
+
+    code = "store_incompatible"
+    message = "{path} was made with {found}, this is {expected}."
+    hint_template = "Run `tadasu ingest --rebuild` to make the index anew."
+
+
+class ModelUnavailable(StoreError):
+    """A model file is missing or damaged."""
+
+    code = "model_unavailable"
+    message = "The model {path} cannot be loaded ({reason})."
+    hint_template = "Reinstall tadasu, or name another model in tadasu.toml."
+
+
+# --- outside services ----------------------------------------------------------------------------
+
+
+class ProviderError(TadasuError):
+    """An outside service did not do its part. ``details['provider']`` names it."""
+
+    code = "provider_error"
+
+
+class ProviderUnreachable(ProviderError):
+    """No connection, a time-out, or a server fault."""
+
+    code = "provider_unreachable"
+    retryable = True
+    message = "{provider} cannot be reached ({reason})."
+    hint_template = "Check its address and that it is running; `tadasu doctor` tries it."
+
+
+class ProviderLimited(ProviderError):
+    """The service asks for fewer calls."""
+
+    code = "provider_limited"
+    retryable = True
+    message = "{provider} limits calls ({reason})."
+    hint_template = "Wait, or lower the rate in tadasu.toml."
+
+
+class ProviderRefused(ProviderError):
+    """The service understood and said no (key, model, content)."""
+
+    code = "provider_refused"
+    message = "{provider} refused the call ({reason})."
+    hint_template = "Check the key and the model name; `tadasu doctor` tries both."
+
+
+class ProviderAnswerInvalid(ProviderError):
+    """The answer is empty, cut off or not in the agreed form."""
+
+    code = "provider_answer_invalid"
+    message = "{provider} gave an answer that cannot be used ({reason})."
+
+
+class PriceUnknown(ProviderError):
+    """A money budget is set, and the model has no price."""
+
+    code = "price_unknown"
+    message = "{provider}: the model {model} has no known price, and a money budget is set."
+    hint_template = "Give its price in tadasu.toml under prices.{model}."
+
+
+class GradingFailed(TadasuError):
+    """The grader failed as a whole; its passages are UNGRADED."""
+
+    code = "grading_failed"
+    message = "The grader {grader} failed ({reason})."
+
+
+class SearchFailed(TadasuError):
+    """Retrieval or web search failed as a whole."""
+
+    code = "search_failed"
+    message = "The search in {where} failed ({reason})."
+
+
+class BudgetSpent(TadasuError):
+    """The run's limit on searches, calls, money or time was reached before the next spend."""
+
+    code = "budget_spent"
+    message = "The budget of this run is spent ({what})."
+    hint_template = "Raise the limit under [budget] in tadasu.toml."
