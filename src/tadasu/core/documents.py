@@ -60,9 +60,7 @@ class Reader:
 
     def may_see(self, access: Access) -> bool:
         """The rule that every store applies inside its own search."""
-        return self.tenant == access.tenant and (
-            not access.groups or not self.groups.isdisjoint(access.groups)
-        )
+        return self.tenant == access.tenant and (not access.groups or not self.groups.isdisjoint(access.groups))
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,105 @@
+"""What is shown to the one who asked: text, citations, and what was checked."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from tadasu.core.documents import Origin, Span, Strip
+
+
+class AnswerStatus(enum.Enum):
+    """Whether a question was answered."""
+
+    ANSWERED = "answered"
+    ABSTAINED = "abstained"
+
+
+class Reason(enum.Enum):
+    """Why there is no answer. Stable codes; said to the user in their language."""
+
+    NO_DOCUMENTS = "no_documents"
+    ALL_FILTERED = "all_filtered"
+    SEARCH_FAILED = "search_failed"
+    GRADER_FAILED = "grader_failed"
+    INSUFFICIENT = "insufficient"
+    UNSUPPORTED = "unsupported"
+    CONFLICT = "conflict"
+    BUDGET_SPENT = "budget_spent"
+
+
+class Support(enum.Enum):
+    """What the check says of a sentence and the strips it cites."""
+
+    SUPPORTED = "supported"
+    UNSUPPORTED = "unsupported"
+    UNCITED = "uncited"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A strip that reaches the prompt: `number` (from 1) is how the answering model cites it.
+
+    `score` is the strip's probability of relevance; `merged` lists the ids of near-duplicates that it stands for.
+    """
+
+    number: int
+    strip: Strip
+    score: float
+    merged: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One source behind an answer, as shown: `marker` counts from 1 in order of first use.
+
+    `quote` is the cited text exactly as it stands at `span` of the document; `strips` are the ids behind it.
+    """
+
+    marker: int
+    strips: tuple[str, ...]
+    document_id: str
+    source: str
+    title: str
+    quote: str
+    span: Span
+    page: int | None = None
+    date: str = ""
+    origin: Origin = Origin.INTERNAL
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSentence:
+    """A sentence of the answer, the markers it cites, and what the check found.
+
+    `findings` name what does not occur in the cited strips (``number 42``, ``name Bosch``), empty when supported.
+    """
+
+    text: str
+    markers: tuple[int, ...]
+    support: Support
+    findings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer as shown. ABSTAINED answers carry a reason and no citations.
+
+    `removed` are sentences that the model wrote and the check took out, with the finding.
+    """
+
+    text: str
+    status: AnswerStatus
+    language: str
+    citations: tuple[Citation, ...] = ()
+    sentences: tuple[CheckedSentence, ...] = ()
+    removed: tuple[CheckedSentence, ...] = ()
+    reason: Reason | None = None
+    writer: str = ""
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.reason is None) is not (self.status is AnswerStatus.ANSWERED):
+            raise ValueError("an answer has a reason exactly when it abstains")
+        if self.status is AnswerStatus.ABSTAINED and self.citations:
+            raise ValueError("an abstention cites nothing")

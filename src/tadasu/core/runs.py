@@ -1,0 +1,138 @@
+"""The full record of one answer: enough to explain every decision without the index it was made from."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from tadasu.core.answers import Answer, Evidence
+from tadasu.core.documents import Origin, Reader, Span, Strip
+from tadasu.core.grades import Grade, Verdict, VerdictRule
+from tadasu.core.usage import Call, Cost, total
+
+
+class ActionKind(enum.Enum):
+    """What the pipeline did after a verdict."""
+
+    REFINE = "refine"
+    SEARCH_AGAIN = "search_again"
+    SEARCH_WEB = "search_web"
+    COMBINE = "combine"
+    ABSTAIN = "abstain"
+
+
+class SearchMode(enum.Enum):
+    """How a round searched."""
+
+    HYBRID = "hybrid"
+    LEXICAL = "lexical"
+    DENSE = "dense"
+    WEB = "web"
+
+
+class StripFate(enum.Enum):
+    """What became of a strip of a passage that went on to refinement."""
+
+    SELECTED = "selected"
+    NEIGHBOUR = "neighbour"
+    BELOW_THRESHOLD = "below_threshold"
+    DUPLICATE = "duplicate"
+    OVER_BUDGET = "over_budget"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """A step and its reason, in words that stay true when read alone."""
+
+    kind: ActionKind
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class GradedCandidate:
+    """A candidate as the run keeps it: where it stood in each ranking, and its grade. No vectors, no passage text."""
+
+    passage_id: str
+    document_id: str
+    source: str
+    title: str
+    span: Span
+    page: int | None
+    date: str
+    origin: Origin
+    fused: float
+    dense_rank: int | None
+    dense: float | None
+    lexical_rank: int | None
+    lexical: float | None
+    queries: tuple[str, ...]
+    grade: Grade
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One retrieval, its grades, its verdict and what was done about it.
+
+    `changed` says what differs from the round before (empty for the first). `excluded_*` count what was ruled out.
+    """
+
+    number: int
+    mode: SearchMode
+    query: str
+    changed: str
+    excluded_passages: int
+    excluded_documents: int
+    candidates: tuple[GradedCandidate, ...]
+    verdict: Verdict
+    rule: VerdictRule
+    action: Action
+    duration_ms: float
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StripRecord:
+    """A strip of a passage that went on to refinement, kept or not, and why."""
+
+    strip: Strip
+    score: float
+    fate: StripFate
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Everything about one answer.
+
+    `question` is what the user wrote, byte for byte; `query` is what retrieval searched for (the same, or the
+    standalone form of a follow-up). `created_at` is an ISO 8601 UTC time from the clock port. `stop_reason` says why
+    the correction loop ended. `settings` is a hash of all settings that change answers.
+    """
+
+    id: str
+    created_at: str
+    question: str
+    query: str
+    language: str
+    reader: Reader
+    rounds: tuple[Round, ...]
+    stop_reason: str
+    strips: tuple[StripRecord, ...]
+    evidence: tuple[Evidence, ...]
+    answer: Answer
+    calls: tuple[Call, ...]
+    duration_ms: float
+    settings: str = ""
+    session: str = ""
+    previous_run: str = ""
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def verdict(self) -> Verdict:
+        """The last round's verdict; NO_DOCUMENTS where no round ran."""
+        return self.rounds[-1].verdict if self.rounds else Verdict.NO_DOCUMENTS
+
+    @property
+    def cost(self) -> Cost:
+        """What the run cost, unpriced calls counted apart."""
+        return total(self.calls)

@@ -1,0 +1,305 @@
+"""Every question that one part of Tadasu may ask of another.
+
+What can be swapped is here, in the order a question meets it: the world (clock, ids, chance), the encoder, the store,
+the grader, the web, the writer and its chat model, the run book. Protocols have one to three methods; scores, units
+and failures are said where they are declared. Built-in implementations are plugins like anybody else's (entry-point
+groups ``tadasu.stores``, ``.graders``, ``.chat``, ``.websearch``) and pass the suites in ``tadasu.testing.conformance``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Protocol
+
+from tadasu.core.answers import Evidence
+from tadasu.core.documents import Document, Passage, Reader, Scope
+from tadasu.core.grades import Grade
+from tadasu.core.retrieved import Hit, Metric, Retrieval, StoredPassage, WebPage
+from tadasu.core.runs import Run
+from tadasu.core.usage import Call, Stage, Tokens
+from tadasu.core.vectors import PassageText, PassageVectors
+
+if TYPE_CHECKING:
+    from tadasu.core.vectors import FloatMatrix, FloatVector
+
+# --- the world -----------------------------------------------------------------------------------
+
+
+class Clock(Protocol):
+    """Time, so that a run can be replayed."""
+
+    def now(self) -> datetime:
+        """The current time, with time zone."""
+        ...
+
+    def elapsed(self) -> float:
+        """Seconds on a clock that never goes back."""
+        ...
+
+
+class Ids(Protocol):
+    """New identifiers."""
+
+    def new(self, kind: str) -> str:
+        """A fresh id such as ``run-…``; never the same twice."""
+        ...
+
+
+class Chance(Protocol):
+    """Randomness (jitter, delimiters, sampling)."""
+
+    def token(self) -> str:
+        """An unguessable word of letters and digits."""
+        ...
+
+    def uniform(self) -> float:
+        """A number in [0, 1)."""
+        ...
+
+
+class Ledger(Protocol):
+    """Where every call of a run is written down, failed ones too."""
+
+    def record(self, call: Call) -> None:
+        """Add one call."""
+        ...
+
+    def elapsed_ms(self) -> float:
+        """Milliseconds since the run began."""
+        ...
+
+
+# --- text to vectors -----------------------------------------------------------------------------
+
+
+class TokenCounter(Protocol):
+    """How long a text is for a model."""
+
+    def count(self, text: str) -> int:
+        """Tokens of `text`, without special ones."""
+        ...
+
+
+class Encoder(Protocol):
+    """Texts to L2-normalised vectors. Thread-safe; blocking (callers move it off the event loop)."""
+
+    @property
+    def id(self) -> str:
+        """Name and version; an index remembers it."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector."""
+        ...
+
+    def encode_queries(self, queries: Sequence[str]) -> FloatMatrix:
+        """(n, d) float32, one row per query, in order."""
+        ...
+
+    def encode_passages(self, passages: Sequence[PassageText]) -> list[PassageVectors]:
+        """One result per passage, in order; strips pooled from the passage's own pass. Nothing is cut silently."""
+        ...
+
+
+# --- the store -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedPassage:
+    """A passage ready to be stored: `tokens` are the analyser's search terms, in order."""
+
+    passage: Passage
+    tokens: tuple[str, ...]
+    vectors: PassageVectors
+
+
+@dataclass(frozen=True, slots=True)
+class IndexStatistics:
+    """What a reader can see of an index. Counts cover visible documents only."""
+
+    documents: int
+    passages: int
+    languages: Mapping[str, int]
+    media_types: Mapping[str, int]
+
+
+class PassageSearch(Protocol):
+    """Ranked search. `scope` is applied inside, before anything is ranked: what it hides is nowhere in the result."""
+
+    dense_metric: Metric
+
+    async def dense(self, vector: FloatVector, *, k: int, scope: Scope) -> Sequence[Hit]:
+        """At most `k` hits, nearest first, scores raw in `dense_metric` (missing = unknown)."""
+        ...
+
+    async def lexical(self, terms: Sequence[str], *, k: int, scope: Scope) -> Sequence[Hit]:
+        """At most `k` hits that hold any of `terms`, best BM25 first, score ≥ 0, higher is better."""
+        ...
+
+    async def fetch(self, ids: Sequence[str], *, scope: Scope) -> Sequence[StoredPassage]:
+        """The passages of `ids` that `scope` allows, in the order of `ids`; unknown ones are left out."""
+        ...
+
+
+class TermWeights(Protocol):
+    """How telling a term is in the corpus that a reader can see."""
+
+    async def term_weights(self, terms: Sequence[str], *, reader: Reader) -> Mapping[str, float]:
+        """Inverse document frequency per term, ``ln(1 + (N - n + ½) / (n + ½))`` ≥ 0 (Robertson; as in Lucene)."""
+        ...
+
+
+class DocumentShelf(Protocol):
+    """Whole documents, for citations, `why` and `stats`."""
+
+    async def document(self, id_or_source: str, *, reader: Reader) -> Document | None:
+        """The document if it exists and `reader` may see it."""
+        ...
+
+    async def sources(self, *, reader: Reader) -> Sequence[tuple[str, str]]:
+        """(document id, source) of every visible document, by source."""
+        ...
+
+    async def statistics(self, *, reader: Reader) -> IndexStatistics:
+        """Counts over what `reader` may see."""
+        ...
+
+
+class PassageIndex(Protocol):
+    """Writing. Each call is one transaction: readers see all of a document or nothing of it."""
+
+    async def put(self, document: Document, passages: Sequence[IndexedPassage]) -> None:
+        """Store a document, replacing what was stored under its id."""
+        ...
+
+    async def remove(self, document_ids: Sequence[str]) -> None:
+        """Remove documents; unknown ids are ignored."""
+        ...
+
+    async def fingerprints(self, *, tenant: str, source_prefix: str = "") -> Mapping[str, str]:
+        """source → content hash of every stored document of `tenant` below the prefix."""
+        ...
+
+
+class Store(PassageSearch, TermWeights, DocumentShelf, PassageIndex, Protocol):
+    """All that an engine offers. Parts ask for the small protocol that they need."""
+
+    async def close(self) -> None:
+        """Give back files and connections."""
+        ...
+
+
+# --- grading -------------------------------------------------------------------------------------
+
+
+class Grader(Protocol):
+    """Scores (question, passage) pairs."""
+
+    @property
+    def id(self) -> str:
+        """Name and version, as grades carry it."""
+        ...
+
+    async def grade(self, question: str, retrieval: Retrieval, *, ledger: Ledger) -> Sequence[Grade]:
+        """One grade per candidate of `retrieval`, in order. A passage that cannot be graded is UNGRADED with a reason;
+
+        raises GradingFailed only when nothing could be graded.
+        """
+        ...
+
+
+# --- correction ----------------------------------------------------------------------------------
+
+
+class WebSearch(Protocol):
+    """One provider of web pages. Queries derive from the question only, never from passages."""
+
+    @property
+    def id(self) -> str:
+        """Provider's name."""
+        ...
+
+    async def search(self, query: str, *, limit: int, language: str, ledger: Ledger) -> Sequence[WebPage]:
+        """At most `limit` pages, best first; raises SearchFailed or a ProviderError."""
+        ...
+
+
+# --- writing the answer --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class WritingTask:
+    """What a writer gets: the user's question byte for byte, the evidence, the language to answer in, today's date."""
+
+    question: str
+    language: str
+    evidence: tuple[Evidence, ...]
+    today: str
+    nonce: str
+
+
+class AnswerWriter(Protocol):
+    """Writes an answer from the evidence only, citing by ``[number]``. Extractive or through a chat model."""
+
+    @property
+    def id(self) -> str:
+        """Name and version of the writer (and its prompt)."""
+        ...
+
+    def write(self, task: WritingTask, *, ledger: Ledger) -> AsyncIterator[str]:
+        """Pieces of text as they come; empty where it has nothing to say."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One chat message; `role` is ``system``, ``user`` or ``assistant``."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatDelta:
+    """A piece of a streamed reply; the last one carries `tokens` and `finish` (``stop``, ``length``, ``refusal``)."""
+
+    text: str = ""
+    tokens: Tokens | None = None
+    finish: str = ""
+
+
+class ChatModel(Protocol):
+    """A chat model behind any provider."""
+
+    @property
+    def id(self) -> str:
+        """Provider and model, ``openai/gpt-…``."""
+        ...
+
+    def stream(
+        self, messages: Sequence[Message], *, max_tokens: int, temperature: float, ledger: Ledger, stage: Stage
+    ) -> AsyncIterator[ChatDelta]:
+        """The reply as it comes; raises a ProviderError; writes its call into `ledger` whatever happens."""
+        ...
+
+
+# --- runs ----------------------------------------------------------------------------------------
+
+
+class RunBook(Protocol):
+    """Where runs are kept. A reader sees the runs of its tenant whose evidence it may see."""
+
+    def save(self, run: Run) -> None:
+        """Commit `run`: another connection sees it when this returns."""
+        ...
+
+    def load(self, run_id: str, *, reader: Reader) -> Run:
+        """The run, ``last`` for the latest; raises RunNotFound."""
+        ...
+
+    def latest(self, *, limit: int, reader: Reader) -> Sequence[Run]:
+        """The newest runs first."""
+        ...
