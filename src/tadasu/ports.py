@@ -3,7 +3,7 @@
 What can be swapped is here, in the order a question meets it: the world (clock, ids, chance), the encoder, the store,
 the grader, the web, the writer and its chat model, the run book. Protocols have one to three methods; scores, units
 and failures are said where they are declared. Built-in implementations are plugins like anybody else's (entry-point
-groups ``tadasu.stores``, ``.graders``, ``.chat``, ``.websearch``) and pass the suites in ``tadasu.testing.conformance``.
+groups ``tadasu.stores``, ``.graders``, ``.chat``, ``.websearch``) and pass ``tadasu.testing.conformance``.
 """
 
 from __future__ import annotations

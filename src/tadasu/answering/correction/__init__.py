@@ -1,0 +1,1 @@
+"""Verdicts, and what to do about them: search again, search the web, stop."""

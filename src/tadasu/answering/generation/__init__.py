@@ -1,0 +1,1 @@
+"""From evidence to a checked, cited answer or an abstention."""

@@ -1,0 +1,1 @@
+"""Graders: calibrated probabilities of relevance for passages and strips."""

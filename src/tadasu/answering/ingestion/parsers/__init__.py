@@ -1,0 +1,1 @@
+"""One parser per format: bytes to a Document with blocks."""

@@ -1,0 +1,1 @@
+"""From passages to evidence: strips scored, chosen, packed."""

@@ -1,0 +1,1 @@
+"""Hybrid search over a store: dense and keyword rankings, fused."""

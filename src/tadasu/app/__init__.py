@@ -1,0 +1,1 @@
+"""The only place that turns settings into objects."""

@@ -1,0 +1,1 @@
+"""Web search providers behind the WebSearch port."""

@@ -1,0 +1,1 @@
+"""How work is scheduled: clock, ids, chance, budgets. Knows nothing of documents."""

@@ -1,0 +1,1 @@
+"""The state database: schema, migrations and repositories behind the ports."""
