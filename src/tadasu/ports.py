@@ -17,7 +17,7 @@ from tadasu.core.answers import Evidence
 from tadasu.core.documents import Document, Passage, Reader, Scope
 from tadasu.core.grades import Grade
 from tadasu.core.retrieved import Hit, Metric, Retrieval, StoredPassage, WebPage
-from tadasu.core.runs import Run
+from tadasu.core.runs import Run, SearchMode
 from tadasu.core.usage import Call, Stage, Tokens
 from tadasu.core.vectors import PassageText, PassageVectors
 
@@ -192,6 +192,14 @@ class Store(PassageSearch, TermWeights, DocumentShelf, PassageIndex, Protocol):
         ...
 
 
+class CandidateSearch(Protocol):
+    """Retrieval as the correction loop sees it: a query in, candidates in fused order out."""
+
+    async def search(self, query: str, *, k: int, scope: Scope, mode: SearchMode, ledger: Ledger) -> Retrieval:
+        """At most `k` candidates that `scope` allows; raises SearchFailed or a StoreError."""
+        ...
+
+
 # --- grading -------------------------------------------------------------------------------------
 
 
@@ -224,6 +232,17 @@ class WebSearch(Protocol):
 
     async def search(self, query: str, *, limit: int, language: str, ledger: Ledger) -> Sequence[WebPage]:
         """At most `limit` pages, best first; raises SearchFailed or a ProviderError."""
+        ...
+
+
+class OutsideSearch(Protocol):
+    """The web as the correction loop sees it: pages found, read, split and ranked like passages of our own."""
+
+    async def search(self, query: str, *, inside: Retrieval, limit: int, language: str, ledger: Ledger) -> Retrieval:
+        """Candidates from at most `limit` pages; `inside` lends the question's vector and term weights.
+
+        Raises SearchFailed or a ProviderError.
+        """
         ...
 
 

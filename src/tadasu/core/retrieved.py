@@ -120,10 +120,16 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class WebPage:
-    """A page that a web search returned: extracted main text, or only the snippet where nothing was fetched."""
+    """A page that a web search returned, as hostile as the web is.
+
+    `body` is the page as fetched (bytes, in `media_type`), and None where only the search engine's snippet is known.
+    `date` is ISO 8601 or empty.
+    """
 
     url: str
     title: str
-    text: str
+    snippet: str = ""
+    body: bytes | None = None
+    media_type: str = "text/html"
     date: str = ""
     language: str = "und"

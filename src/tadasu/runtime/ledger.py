@@ -1,0 +1,63 @@
+"""Where the calls of one run are written down as they happen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tadasu.core.usage import Call, Outcome, Stage, Tokens
+from tadasu.ports import Clock, Ledger
+
+
+class RunLedger:
+    """The ledger of one run, in memory until the run is saved."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._began = clock.elapsed()
+        self._calls: list[Call] = []
+
+    def record(self, call: Call) -> None:
+        """Add one call."""
+        self._calls.append(call)
+
+    def elapsed_ms(self) -> float:
+        """Milliseconds since the run began."""
+        return (self._clock.elapsed() - self._began) * 1000.0
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """All calls so far, in the order they ended."""
+        return tuple(self._calls)
+
+
+@contextmanager
+def timed(
+    ledger: Ledger, stage: Stage, *, provider: str, model: str = "", items: int = 1, tokens: Tokens = Tokens()
+) -> Iterator[None]:
+    """Write the enclosed work, which is done on this machine and costs nothing, into `ledger`, however it ends."""
+    started = ledger.elapsed_ms()
+    outcome, error = Outcome.OK, ""
+    try:
+        yield
+    except asyncio.CancelledError:
+        outcome = Outcome.CANCELLED
+        raise
+    except BaseException as problem:
+        outcome, error = Outcome.FAILED, f"{type(problem).__name__}: {problem}"
+        raise
+    finally:
+        ledger.record(
+            Call(
+                stage=stage,
+                provider=provider,
+                model=model,
+                started_ms=started,
+                duration_ms=ledger.elapsed_ms() - started,
+                tokens=tokens,
+                items=items,
+                outcome=outcome,
+                error=error,
+            )
+        )
