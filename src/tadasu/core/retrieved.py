@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tadasu.core.documents import Passage
+from tadasu.core.grades import Grade
 
 if TYPE_CHECKING:
     from tadasu.core.vectors import FloatMatrix, FloatVector
@@ -116,6 +117,14 @@ class Retrieval:
     candidates: tuple[Candidate, ...]
     query_vector: FloatVector | None = None
     term_weights: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class GradedPassage:
+    """A passage with its grade, on its way to refinement."""
+
+    passage: Passage
+    grade: Grade
 
 
 @dataclass(frozen=True, slots=True)
