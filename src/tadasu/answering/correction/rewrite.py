@@ -30,7 +30,8 @@ class Probe:
 _SCAFFOLD_EN = re.compile(
     r"\b(?:please|can you|could you|would you|i (?:want|need|would like) to know|tell me|explain|do you know|"
     r"what(?:'s| is| are| was| were| does| do| did)?|which|who(?:'s| is| was)?|whom|whose|when|where|why|how"
-    r"(?: many| much| long| far| often| do i| can i| does| do| is| are)?|is there|are there|does|do|did|is|are|was|were|"
+    r"(?: many| much| long| far| often| do i| can i| does| do| is| are)?|is there|are there|"
+    r"does|do|did|is|are|was|were|"
     r"the|an?|of|our|my|your|its|it|should|must|may|can|i|we|you|to|for|in|on|at|by|with|from|about|exactly|currently)\b",
     re.IGNORECASE,
 )

@@ -1,0 +1,206 @@
+"""Every knob, its default and its meaning: one ``tadasu.toml`` plus the environment.
+
+The environment wins over the file, the file over the defaults. A variable is ``TADASU_`` + section + ``__`` + key, as
+in ``TADASU_RETRIEVAL__K=20``. Secrets are never settings: a setting names the environment variable that holds one.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+from tadasu.answering.correction.policy import Reaction, ReservePolicy
+from tadasu.core.grades import VerdictRule
+from tadasu.errors import SettingsInvalid
+
+
+class Section(BaseModel):
+    """A table of ``tadasu.toml``; unknown keys are errors, so that a typing mistake is never silent."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ReaderSection(Section):
+    """Who asks when the command line or the Python API is used."""
+
+    tenant: str = Field("default", description="Tenant whose documents are searched.")
+    groups: tuple[str, ...] = Field((), description="Groups of the asker; documents tagged with others stay hidden.")
+
+
+class StoreSection(Section):
+    """Where passages are kept."""
+
+    engine: str = Field("sqlite", description="Plugin of the group tadasu.stores.")
+
+
+class EncoderSection(Section):
+    """Text to vectors."""
+
+    path: str = Field("", description="Folder with model.onnx and tokenizer.json; empty: the encoder that is shipped.")
+    threads: int = Field(2, ge=1, le=64, description="Threads of ONNX Runtime.")
+
+
+class IngestionSection(Section):
+    """From files to passages."""
+
+    max_tokens: int = Field(256, ge=32, le=510, description="Tokens of a passage at the most.")
+    max_file_mb: int = Field(100, ge=1, description="Larger files are refused.")
+    parse_seconds: int = Field(60, ge=1, description="Parsing of one file is stopped after this many seconds.")
+
+
+class RetrievalSection(Section):
+    """How many candidates are graded."""
+
+    k: int = Field(10, ge=1, le=200, description="Passages retrieved and graded per search.")
+
+
+class GradingSection(Section):
+    """Grades and their thresholds."""
+
+    grader: str = Field("features", description="Plugin of the group tadasu.graders.")
+    tau_high: float | None = Field(None, ge=0, le=1, description="HIGH from here; unset: as calibrated.")
+    tau_low: float | None = Field(None, ge=0, le=1, description="LOW below this; unset: as calibrated.")
+
+
+class CorrectionSection(Section):
+    """What follows a verdict."""
+
+    rule: VerdictRule = Field(VerdictRule.ANY_HIGH, description="any_high (the CRAG paper's) or high_share.")
+    quality_threshold: float = Field(0.6, ge=0, le=1, description="Share of HIGH passages that high_share wants.")
+    max_searches: int = Field(2, ge=0, le=10, description="Further searches of the own documents.")
+    max_web_searches: int = Field(1, ge=0, le=10, description="Searches of the web, counted apart.")
+    medium_kept: int = Field(2, ge=0, description="MEDIUM passages that go on.")
+    medium_kept_exhausted: int = Field(3, ge=0, description="The same once searches are exhausted.")
+    ungraded: Reaction = Field(Reaction.CLOSED, description="closed: UNGRADED passages stay out; open: they go on.")
+    grader_failed: Reaction = Field(Reaction.CLOSED, description="closed: abstain; open: go on unchecked.")
+    incorrect: ReservePolicy = Field(
+        ReservePolicy.ABSTAIN, description="abstain, or use_with_warning: the LOW passages with a warning."
+    )
+
+
+class WebSection(Section):
+    """Search outside. Off until a provider is named."""
+
+    provider: str = Field("", description="Plugin of the group tadasu.websearch; empty: the web is off.")
+    folder: str = Field("", description="For the provider folder: a directory of saved pages that plays the web.")
+    results: int = Field(5, ge=1, le=50, description="Pages per search.")
+
+
+class RefinementSection(Section):
+    """From passages to evidence."""
+
+    strip_threshold: float = Field(0.5, ge=0, le=1, description="Strips from this probability on are selected.")
+    neighbours: int = Field(1, ge=0, le=5, description="Strips kept on each side of a selected one.")
+    token_budget: int = Field(1024, ge=64, description="Tokens of evidence at the most.")
+
+
+class ChatSection(Section):
+    """The model that words answers. Without one, answers are quotations."""
+
+    provider: str = Field("", description="Plugin of the group tadasu.chat, such as openai; empty: extractive answers.")
+    model: str = Field("", description="Model name as the provider knows it.")
+    base_url: str = Field("", description="Any OpenAI-compatible address; empty: the provider's own.")
+    key_variable: str = Field("OPENAI_API_KEY", description="Environment variable that holds the key.")
+    timeout_s: float = Field(60.0, gt=0, description="Seconds before a call is given up.")
+    max_tokens: int = Field(800, ge=16, description="Tokens of an answer at the most.")
+    price_in: float | None = Field(None, ge=0, description="US dollars per million input tokens, if not known.")
+    price_out: float | None = Field(None, ge=0, description="US dollars per million output tokens, if not known.")
+
+
+class BudgetSection(Section):
+    """Limits of one run, checked before each call."""
+
+    seconds: float | None = Field(60.0, gt=0, description="Wall time.")
+    calls: int | None = Field(100, ge=1, description="Calls of models, stores and searches.")
+    usd: float | None = Field(None, ge=0, description="US dollars; unset: no limit.")
+
+
+class Settings(BaseSettings):
+    """All settings of one workspace."""
+
+    model_config = SettingsConfigDict(
+        extra="forbid", frozen=True, env_prefix="TADASU_", env_nested_delimiter="__", case_sensitive=False
+    )
+    toml_file: ClassVar[Path | None] = None
+
+    reader: ReaderSection = ReaderSection()
+    store: StoreSection = StoreSection()
+    encoder: EncoderSection = EncoderSection()
+    ingestion: IngestionSection = IngestionSection()
+    retrieval: RetrievalSection = RetrievalSection()
+    grading: GradingSection = GradingSection()
+    correction: CorrectionSection = CorrectionSection()
+    web: WebSection = WebSection()
+    refinement: RefinementSection = RefinementSection()
+    chat: ChatSection = ChatSection()
+    budget: BudgetSection = BudgetSection()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, then environment, then the file; nothing else."""
+        del dotenv_settings, file_secret_settings
+        sources: tuple[PydanticBaseSettingsSource, ...] = (init_settings, env_settings)
+        if cls.toml_file is not None:
+            sources += (TomlConfigSettingsSource(settings_cls, toml_file=cls.toml_file),)
+        return sources
+
+
+def load_settings(path: Path | None, **overrides: Any) -> Settings:
+    """The settings of the file at `path` (None or absent: none) under the environment, then `overrides` by section.
+
+    Raises SettingsInvalid with the file or variable, the key, and what is wrong.
+    """
+    file = path if path is not None and path.is_file() else None
+    if file is not None:
+        _check_syntax(file)
+    bound = type("Settings", (Settings,), {"toml_file": file, "__module__": __name__})
+    try:
+        return bound(**overrides)  # type: ignore[no-any-return]
+    except ValidationError as problem:
+        first = problem.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        where = str(file) if file is not None else "settings"
+        if _variable(key) is not None:
+            where = f"environment variable {_variable(key)}"
+        raise SettingsInvalid(where=where, key=key, reason=_plain(first["type"], first["msg"])) from problem
+
+
+def _check_syntax(file: Path) -> None:
+    try:
+        tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as problem:
+        raise SettingsInvalid(where=file, key="the file", reason=f"is not valid TOML ({problem})") from problem
+
+
+def _variable(key: str) -> str | None:
+    """The environment variable that sets `key`, where it is set."""
+    import os
+
+    wanted = "TADASU_" + key.replace(".", "__").upper()
+    return next((name for name in os.environ if name.upper() == wanted), None)
+
+
+def _plain(kind: str, text: str) -> str:
+    return "is not a known setting" if kind == "extra_forbidden" else f"cannot be used ({text})"
+
+
+def origin_of(key: str, file: Path | None) -> str:
+    """Where the value of `key` (``section.name``) comes from: ``environment NAME``, the file, or ``default``."""
+    variable = _variable(key)
+    if variable is not None:
+        return f"environment {variable}"
+    section, name = key.split(".", 1)
+    if file is not None and file.is_file() and name in tomllib.loads(file.read_text(encoding="utf-8")).get(section, {}):
+        return file.name
+    return "default"
