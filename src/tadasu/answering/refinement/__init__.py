@@ -1,1 +1,9 @@
-"""From passages to evidence: strips scored, chosen, packed."""
+"""Passages to strips to evidence: keep what matters, each thing once, within the budget, and account for the rest."""
+
+from __future__ import annotations
+
+from tadasu.answering.refinement.packing import Refined, refine
+from tadasu.answering.refinement.selection import RefinementSettings
+from tadasu.answering.refinement.strips import GradedPassage, restore
+
+__all__ = ["GradedPassage", "Refined", "RefinementSettings", "refine", "restore"]

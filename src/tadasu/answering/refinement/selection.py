@@ -1,0 +1,137 @@
+"""Which strips are kept, and why the others are not: the decision before any budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tadasu.answering.refinement.strips import GradedPassage, ScoredStrip, is_heading, score_strips
+from tadasu.core.documents import BlockKind
+from tadasu.core.grades import Level
+from tadasu.core.runs import StripFate
+
+
+@dataclass(frozen=True, slots=True)
+class RefinementSettings:
+    """How much refinement takes away; mild by default (DESIGN §3.1).
+
+    A strip at or above `strip_threshold` is kept with `neighbours` strips on either side; of every HIGH passage at
+    least the `keep_at_least` best strips are kept, and of every passage where none is HIGH. `token_budget` bounds the
+    tokens of all kept strips together. A strip that holds another whole, the other being at least `near_duplicate` of
+    its length, stands for it, unless they differ in a number or a negation.
+    """
+
+    strip_threshold: float = 0.5
+    neighbours: int = 1
+    token_budget: int = 1024
+    keep_at_least: int = 1
+    near_duplicate: float = 0.9
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.strip_threshold <= 1.0 or not 0.0 < self.near_duplicate <= 1.0:
+            raise ValueError("strip_threshold lies in [0, 1] and near_duplicate in (0, 1]")
+        if self.neighbours < 0 or self.token_budget < 0 or self.keep_at_least < 0:
+            raise ValueError("neighbours, token_budget and keep_at_least are 0 or more")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What selection says of one strip.
+
+    `companion` marks a heading or a table's head row, kept for the strip at index `serves` of the same passage;
+    a neighbour `serves` the selected strip beside it. `rank` is the passage's place among all (0 is best).
+    """
+
+    scored: ScoredStrip
+    fate: StripFate
+    detail: str
+    rank: int
+    serves: int
+    companion: bool = False
+
+    @property
+    def kept(self) -> bool:
+        """Whether the strip goes on to packing."""
+        return self.fate in (StripFate.SELECTED, StripFate.NEIGHBOUR)
+
+
+def unique(passages: Sequence[GradedPassage]) -> list[GradedPassage]:
+    """Each passage once, with its best grade, best first; ties keep the order given."""
+    best: dict[str, GradedPassage] = {}
+    for graded in passages:
+        seen = best.get(graded.passage.id)
+        if seen is None or graded.probability > seen.probability:
+            best[graded.passage.id] = graded
+    return sorted(best.values(), key=lambda graded: -graded.probability)
+
+
+def select(passages: Sequence[GradedPassage], *, settings: RefinementSettings) -> list[Choice]:
+    """One choice per strip of each passage, passages in the order given (best first)."""
+    none_high = all(graded.grade.level is not Level.HIGH for graded in passages)
+    choices: list[Choice] = []
+    for rank, graded in enumerate(passages):
+        at_least = settings.keep_at_least if none_high or graded.grade.level is Level.HIGH else 0
+        choices.extend(_select_one(graded, rank=rank, at_least=at_least, settings=settings))
+    return choices
+
+
+def _select_one(graded: GradedPassage, *, rank: int, at_least: int, settings: RefinementSettings) -> list[Choice]:
+    scored = score_strips(graded)
+    written = [i for i, one in enumerate(scored) if one.strip.text.strip()]
+    heads = {i for i in written if is_heading(scored[i].strip, graded.passage)}
+    why: dict[int, str] = {}
+    for i in written:
+        if not scored[i].known:
+            why[i] = "the grader scored the passage only"
+        elif scored[i].score >= settings.strip_threshold:
+            why[i] = f"{scored[i].score:.2f} >= {settings.strip_threshold:.2f}"
+    bodies = [i for i in written if i not in heads] or written
+    for i in sorted(bodies, key=lambda i: (-scored[i].score, i))[:at_least]:
+        why.setdefault(i, "best strip of its passage")
+    serves: dict[int, tuple[int, str]] = {}
+    for i in heads & why.keys():
+        if (below := next((j for j in bodies if j > i), None)) is not None:
+            serves[below] = (i, f"first under heading {i}")
+    for i in sorted(why, key=lambda i: (-scored[i].score, i)):
+        for j in _around(i, written, settings.neighbours):
+            serves.setdefault(j, (i, f"beside strip {i}"))
+    companions = _companions(graded, scored, written, heads, kept=set(why) | set(serves))
+    out: list[Choice] = []
+    for i, one in enumerate(scored):
+        if i in companions:
+            fate = StripFate.SELECTED if i in why else StripFate.NEIGHBOUR
+            detail = why.get(i, f"stands over strip {companions[i]}")
+            out.append(Choice(one, fate, detail, rank, companions[i], companion=True))
+        elif i in why:
+            out.append(Choice(one, StripFate.SELECTED, why[i], rank, i))
+        elif i in serves:
+            out.append(Choice(one, StripFate.NEIGHBOUR, serves[i][1], rank, serves[i][0]))
+        else:
+            detail = f"{one.score:.2f} < {settings.strip_threshold:.2f}" if i in written else "white space only"
+            out.append(Choice(one, StripFate.BELOW_THRESHOLD, detail, rank, i))
+    return out
+
+
+def _around(index: int, written: Sequence[int], reach: int) -> list[int]:
+    at = written.index(index)
+    near = [at + step * side for step in range(1, reach + 1) for side in (-1, 1)]
+    return [written[k] for k in near if 0 <= k < len(written)]
+
+
+def _companions(
+    graded: GradedPassage, scored: Sequence[ScoredStrip], written: Sequence[int], heads: set[int], *, kept: set[int]
+) -> dict[int, int]:
+    """Headings and the head row of a table, each with the kept strip that it explains."""
+    bodies = [j for j in written if j not in heads]
+    found: dict[int, int] = {}
+    for i in sorted(heads):
+        below = next((j for j in bodies if j > i), None)
+        if below in kept:
+            found[i] = below
+        elif i in kept:
+            found[i] = i
+    if graded.passage.kind is BlockKind.TABLE and bodies:
+        rows = sorted(kept & set(bodies[1:]), key=lambda j: (-scored[j].score, j))
+        if rows:
+            found[bodies[0]] = rows[0]
+    return found

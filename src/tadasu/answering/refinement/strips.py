@@ -1,0 +1,63 @@
+"""How relevant each strip of a passage is, from what the grader gave or else from what is known."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tadasu.core.answers import Evidence
+from tadasu.core.documents import Passage, Strip, strip_of
+from tadasu.core.retrieved import GradedPassage
+from tadasu.text.normalize import fold
+
+_HEADING_MARK = re.compile(r"^\s*#{1,6}\s+")
+_NUMBERING = re.compile(r"^\s*(?:\d+(?:\.\d+)*\.?|第[0-9一二三四五六七八九十百]+[章節条項])\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredStrip:
+    """A strip and its probability of relevance in [0, 1].
+
+    `known` says whether the grader scored the strip itself; otherwise `score` is its passage's probability, which
+    speaks for the strip but never against it.
+    """
+
+    strip: Strip
+    score: float
+    known: bool
+
+
+def score_strips(graded: GradedPassage) -> tuple[ScoredStrip, ...]:
+    """Every strip of the passage with its score, in order; one per strip whatever the grader gave."""
+    scores = graded.grade.strip_scores
+    strips = strips_of(graded.passage)
+    if len(scores) == len(strips):
+        return tuple(ScoredStrip(s, float(p), known=True) for s, p in zip(strips, scores, strict=True))
+    return tuple(ScoredStrip(s, graded.probability, known=False) for s in strips)
+
+
+def strips_of(passage: Passage) -> tuple[Strip, ...]:
+    """All strips of `passage`; their texts concatenate to its text."""
+    return tuple(strip_of(passage, index) for index in range(len(passage.strips)))
+
+
+def restore(passages: Sequence[GradedPassage]) -> tuple[Evidence, ...]:
+    """The whole of `passages` as evidence, numbered from 1 in the order given: the way back from refinement."""
+    scored = [one for graded in passages for one in score_strips(graded) if one.strip.text.strip()]
+    return tuple(Evidence(number=n, strip=one.strip, score=one.score) for n, one in enumerate(scored, 1))
+
+
+def is_heading(strip: Strip, passage: Passage) -> bool:
+    """Whether a strip is a heading: marked as one, or the same words as a heading above the passage."""
+    text = strip.text.strip()
+    if not text:
+        return False
+    if _HEADING_MARK.match(text) and "\n" not in text:
+        return True
+    words = _bare(text)
+    return bool(words) and any(words == _bare(heading) for heading in passage.headings)
+
+
+def _bare(text: str) -> str:
+    return _NUMBERING.sub("", _HEADING_MARK.sub("", fold(text).strip())).rstrip(" #:：").casefold()
