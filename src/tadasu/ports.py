@@ -281,6 +281,19 @@ class Message:
     content: str
 
 
+class PromptTemplate(Protocol):
+    """A versioned prompt. Values are put in once and can never act as placeholders."""
+
+    @property
+    def id(self) -> str:
+        """Name, language and content hash, ``answer/en@1f2e3d4c``."""
+        ...
+
+    def messages(self, **values: str) -> tuple[Message, ...]:
+        """The chat messages with `values` in place; raises SettingsInvalid where they do not match the text."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ChatDelta:
     """A piece of a streamed reply; the last one carries `tokens` and `finish` (``stop``, ``length``, ``refusal``)."""
