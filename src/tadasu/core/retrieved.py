@@ -126,6 +126,15 @@ class GradedPassage:
     passage: Passage
     grade: Grade
 
+    def __post_init__(self) -> None:
+        if self.grade.passage_id != self.passage.id:
+            raise ValueError(f"the grade of {self.grade.passage_id} was given to {self.passage.id}")
+
+    @property
+    def probability(self) -> float:
+        """What the passage ranks by; an UNGRADED one ranks last."""
+        return self.grade.probability if self.grade.probability is not None else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class WebPage:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tadasu.core.usage import Call, Outcome, Stage, Tokens
+from tadasu.core.usage import Call, Outcome, Stage
 from tadasu.ports import Clock, Ledger
 
 
@@ -33,9 +33,7 @@ class RunLedger:
 
 
 @contextmanager
-def timed(
-    ledger: Ledger, stage: Stage, *, provider: str, model: str = "", items: int = 1, tokens: Tokens = Tokens()
-) -> Iterator[None]:
+def timed(ledger: Ledger, stage: Stage, *, provider: str, model: str = "", items: int = 1) -> Iterator[None]:
     """Write the enclosed work, which is done on this machine and costs nothing, into `ledger`, however it ends."""
     started = ledger.elapsed_ms()
     outcome, error = Outcome.OK, ""
@@ -55,7 +53,6 @@ def timed(
                 model=model,
                 started_ms=started,
                 duration_ms=ledger.elapsed_ms() - started,
-                tokens=tokens,
                 items=items,
                 outcome=outcome,
                 error=error,

@@ -20,7 +20,7 @@ from tadasu.core.grades import Grade, Verdict, ungraded
 from tadasu.core.retrieved import Candidate, GradedPassage, Retrieval
 from tadasu.core.runs import Action, ActionKind, GradedCandidate, Round, SearchMode
 from tadasu.errors import BudgetSpent, TadasuError
-from tadasu.ports import CandidateSearch, Grader, OutsideSearch
+from tadasu.ports import CandidateSearch, Grader, Ledger, OutsideSearch
 from tadasu.runtime.budget import Budget
 from tadasu.runtime.ledger import RunLedger
 
@@ -120,7 +120,7 @@ class CorrectionLoop:
             return Verdict.SEARCH_FAILED, [], str(problem)
         except Exception as problem:  # noqa: BLE001 - stores and web searches are plugins: their bugs must not lose a run
             return Verdict.SEARCH_FAILED, [], f"{type(problem).__name__}: {problem}"
-        grades = await self._grade(state.query, _from_the_question(retrieval, state.first), ledger)
+        grades = await grade_all(self._grader, state.query, _from_the_question(retrieval, state.first), ledger=ledger)
         verdict = verdict_of(grades, rule=self._settings.rule, quality_threshold=self._settings.quality_threshold)
         error = grades[0].reason if verdict is Verdict.GRADER_FAILED else ""
         return verdict, list(zip(retrieval.candidates, grades, strict=True)), error
@@ -133,22 +133,6 @@ class CorrectionLoop:
         return await self._outside.search(
             probe.query, inside=inside, limit=probe.k, language=state.language, ledger=ledger
         )
-
-    async def _grade(self, question: str, retrieval: Retrieval, ledger: RunLedger) -> list[Grade]:
-        """One grade per candidate, matched by passage id: a grader that loses or doubles rows shifts nothing."""
-        failure = "the grader returned no grade for it"
-        grades: Sequence[Grade] = ()
-        try:
-            grades = await self._grader.grade(question, retrieval, ledger=ledger)
-        except TadasuError as problem:
-            failure = str(problem)
-        except Exception as problem:  # noqa: BLE001 - a grader is a plugin: whatever it raises, the passages are UNGRADED
-            failure = f"the grader raised {type(problem).__name__}: {problem}"
-        by_id = {grade.passage_id: grade for grade in grades}
-        return [
-            by_id.get(candidate.passage.id) or ungraded(candidate.passage.id, reason=failure, grader=self._grader.id)
-            for candidate in retrieval.candidates
-        ]
 
     def _conclude(self, state: _State, action: Action) -> Corrected:
         exhausted = not self._progress(state).may_search
@@ -171,6 +155,57 @@ class CorrectionLoop:
             reason=_reason(state),
             warnings=tuple(warnings),
         )
+
+
+async def grade_all(grader: Grader, question: str, retrieval: Retrieval, *, ledger: Ledger) -> list[Grade]:
+    """One grade per candidate, matched by passage id: a grader that loses or doubles rows shifts nothing.
+
+    Never raises for what the grader did: its passages are UNGRADED with the reason.
+    """
+    failure = "the grader returned no grade for it"
+    grades: Sequence[Grade] = ()
+    try:
+        grades = await grader.grade(question, retrieval, ledger=ledger)
+    except TadasuError as problem:
+        failure = str(problem)
+    except Exception as problem:  # noqa: BLE001 - a grader is a plugin: whatever it raises, the passages are UNGRADED
+        failure = f"the grader raised {type(problem).__name__}: {problem}"
+    by_id = {grade.passage_id: grade for grade in grades}
+    return [
+        by_id.get(candidate.passage.id) or ungraded(candidate.passage.id, reason=failure, grader=grader.id)
+        for candidate in retrieval.candidates
+    ]
+
+
+async def one_round(
+    query: str,
+    *,
+    search: CandidateSearch,
+    grader: Grader,
+    k: int,
+    mode: SearchMode,
+    scope: Scope,
+    settings: CorrectionSettings,
+    ledger: Ledger,
+) -> Round:
+    """A single search with its grades; the action is what the loop would do next. Raises what the search raises."""
+    began = ledger.elapsed_ms()
+    retrieval = await search.search(query, k=k, scope=scope, mode=mode, ledger=ledger)
+    grades = await grade_all(grader, query, retrieval, ledger=ledger)
+    verdict = verdict_of(grades, rule=settings.rule, quality_threshold=settings.quality_threshold)
+    return Round(
+        number=1,
+        mode=mode,
+        query=query,
+        changed="",
+        excluded_passages=len(scope.exclude_passages),
+        excluded_documents=len(scope.exclude_documents),
+        candidates=tuple(map(_recorded, retrieval.candidates, grades)),
+        verdict=verdict,
+        rule=settings.rule,
+        action=next_action(verdict, Progress(settings=settings)),
+        duration_ms=ledger.elapsed_ms() - began,
+    )
 
 
 class _State:

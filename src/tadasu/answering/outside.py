@@ -1,0 +1,89 @@
+"""The web, read like documents of our own: pages found, parsed, split, encoded and ranked, never trusted.
+
+This module sees the wing's parts that one web search needs (parsers, chunker, ranking) and hides them behind the port
+OutsideSearch. Nothing that comes from passages goes out: the query is made from the question alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from tadasu.answering.ingestion.chunkers import passages_of
+from tadasu.answering.ingestion.parsers import parse_bytes
+from tadasu.answering.retrieval.transient import rank_transient
+from tadasu.core.documents import Document, Origin, Passage
+from tadasu.core.ids import digest, document_id
+from tadasu.core.retrieved import Retrieval, WebPage
+from tadasu.core.usage import Stage
+from tadasu.core.vectors import PassageText
+from tadasu.errors import DocumentError
+from tadasu.ports import Encoder, Ledger, TokenCounter, WebSearch
+from tadasu.runtime.ledger import timed
+from tadasu.text.language import detect
+
+_WEB_TENANT = "web:"
+
+
+class WebReader:
+    """OutsideSearch over one web search provider."""
+
+    def __init__(self, *, web: WebSearch, encoder: Encoder, counter: TokenCounter, passages_kept: int = 10) -> None:
+        self._web = web
+        self._encoder = encoder
+        self._counter = counter
+        self._passages_kept = passages_kept
+
+    async def search(self, query: str, *, inside: Retrieval, limit: int, language: str, ledger: Ledger) -> Retrieval:
+        """The best passages of at most `limit` pages; a page that cannot be read contributes its snippet, if any."""
+        pages = await self._web.search(query, limit=limit, language=language, ledger=ledger)
+        return await asyncio.to_thread(self._rank, query, pages[:limit], inside, ledger)
+
+    def _rank(self, query: str, pages: Sequence[WebPage], inside: Retrieval, ledger: Ledger) -> Retrieval:
+        passages = [passage for page in pages for passage in self._passages(page)]
+        if not passages:
+            return Retrieval(query=query, candidates=())
+        with timed(ledger, Stage.EMBED, provider="local", model=self._encoder.id, items=len(passages)):
+            vector = inside.query_vector
+            if vector is None:
+                vector = self._encoder.encode_queries([inside.query])[0]
+            vectors = self._encoder.encode_passages(
+                [PassageText(p.text, strips=tuple((s.start, s.end) for s in p.strips), title=p.title) for p in passages]
+            )
+        return rank_transient(
+            inside.query,
+            passages,
+            vectors,
+            query_vector=vector,
+            term_weights=inside.term_weights,
+            k=self._passages_kept,
+        )
+
+    def _passages(self, page: WebPage) -> Sequence[Passage]:
+        document = page_document(page)
+        return passages_of(document, self._counter) if document.text.strip() else ()
+
+
+def page_document(page: WebPage) -> Document:
+    """`page` as a document of origin WEB; its source is the address, so that a citation can be followed."""
+    text, title, blocks, date = page.snippet, page.title, (), page.date
+    if page.body is not None:
+        try:
+            (parsed, *_) = parse_bytes("page.html", page.body)
+        except DocumentError:
+            pass  # an unreadable page is as good as its snippet
+        else:
+            text, title, date = parsed.text, page.title or parsed.title, page.date or parsed.date
+            blocks = parsed.blocks
+    return Document(
+        id=document_id(_WEB_TENANT, page.url),
+        source=page.url,
+        title=title,
+        text=text,
+        content_hash=digest(page.url, text),
+        blocks=blocks,
+        media_type=page.media_type,
+        language=page.language if page.language != "und" else detect(text),
+        date=date,
+        origin=Origin.WEB,
+    )

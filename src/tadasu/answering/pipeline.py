@@ -1,0 +1,119 @@
+"""Where a question is answered: retrieve, grade, correct, refine, write, check, record (DESIGN §3.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tadasu.answering.conversation import standalone
+from tadasu.answering.correction.loop import Corrected, CorrectionLoop
+from tadasu.answering.generation.abstention import abstain
+from tadasu.answering.generation.compose import AnswerComposer
+from tadasu.answering.refinement import Refined, RefinementSettings, refine
+from tadasu.core.answers import Answer
+from tadasu.core.documents import Scope
+from tadasu.core.events import Listener, RunEnded, TextReleased, ignore
+from tadasu.core.runs import Run
+from tadasu.ports import Chance, Clock, Ids, RunBook, TokenCounter, WritingTask
+from tadasu.runtime.budget import Budget, Limits
+from tadasu.runtime.ledger import RunLedger
+from tadasu.text.language import detect
+
+
+@dataclass(frozen=True, slots=True)
+class Inquiry:
+    """A question as it arrives: the user's words byte for byte, who asks, and the turns before.
+
+    `language` forces the language of the answer; empty: the question's own.
+    """
+
+    question: str
+    scope: Scope = Scope()
+    history: Sequence[Run] = field(default_factory=tuple)
+    session: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Answers questions. Holds no state between them; one object serves any number at once."""
+
+    correction: CorrectionLoop
+    composer: AnswerComposer
+    counter: TokenCounter
+    refinement: RefinementSettings
+    limits: Limits
+    runs: RunBook
+    clock: Clock
+    ids: Ids
+    chance: Chance
+    settings_hash: str = ""
+
+    async def answer(self, inquiry: Inquiry, *, listen: Listener = ignore) -> Run:
+        """The complete, saved run for one question. Raises only where the run book cannot be written."""
+        ledger = RunLedger(self.clock)
+        created_at = self.clock.now().isoformat(timespec="milliseconds")
+        language = inquiry.language or _language(inquiry.question)
+        query = standalone(inquiry.question, [turn.query for turn in inquiry.history])
+
+        corrected = await self.correction.run(
+            query,
+            scope=inquiry.scope,
+            language=language,
+            ledger=ledger,
+            budget=Budget(self.limits, ledger),
+            listen=listen,
+        )
+        refined = refine(corrected.passages, counter=self.counter, settings=self.refinement)
+        answer = await self._write(inquiry.question, language, corrected, refined, ledger, listen)
+
+        run = Run(
+            id=self.ids.new("run"),
+            created_at=created_at,
+            question=inquiry.question,
+            query=query,
+            language=language,
+            reader=inquiry.scope.reader,
+            rounds=corrected.rounds,
+            stop_reason=corrected.stop_reason,
+            strips=refined.records,
+            evidence=refined.evidence,
+            answer=answer,
+            calls=ledger.calls,
+            duration_ms=ledger.elapsed_ms(),
+            settings=self.settings_hash,
+            session=inquiry.session,
+            previous_run=inquiry.history[-1].id if inquiry.history else "",
+            warnings=corrected.warnings,
+        )
+        self.runs.save(run)
+        listen(RunEnded(run))
+        return run
+
+    async def _write(
+        self,
+        question: str,
+        language: str,
+        corrected: Corrected,
+        refined: Refined,
+        ledger: RunLedger,
+        listen: Listener,
+    ) -> Answer:
+        if not refined.evidence:
+            answer = abstain(corrected.reason, language)
+            listen(TextReleased(answer.text))
+            return answer
+        task = WritingTask(
+            question=question,
+            language=language,
+            evidence=refined.evidence,
+            today=self.clock.now().date().isoformat(),
+            nonce=self.chance.token(),
+        )
+        return await self.composer.compose(task, ledger=ledger, listen=listen)
+
+
+def _language(question: str) -> str:
+    """The language to answer in: the question's where we speak it, else English."""
+    detected = detect(question)
+    return detected if detected in ("en", "ja") else "en"

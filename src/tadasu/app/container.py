@@ -1,0 +1,205 @@
+"""Who picks: settings in, objects out, each built on first use."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tadasu.app.assets import models_folder
+from tadasu.app.settings import Settings
+from tadasu.app.workspace import Workspace
+from tadasu.core.documents import Reader
+from tadasu.core.ids import digest
+from tadasu.providers.registry import load_plugin
+from tadasu.runtime.world import SystemChance, SystemClock, SystemIds
+
+if TYPE_CHECKING:
+    from tadasu.answering.correction.policy import CorrectionSettings
+    from tadasu.answering.ingestion.pipeline import Ingestion
+    from tadasu.answering.outside import WebReader
+    from tadasu.answering.pipeline import Pipeline
+    from tadasu.answering.retrieval.embedders.onnx import OnnxEncoder
+    from tadasu.answering.retrieval.hybrid import HybridSearch
+    from tadasu.ports import AnswerWriter, Chance, ChatModel, Clock, Grader, Ids, RunBook, Store
+
+
+class Container:
+    """Every part of one workspace. Imports of heavy parts happen where they are first needed."""
+
+    def __init__(self, workspace: Workspace, settings: Settings) -> None:
+        self.workspace = workspace
+        self.settings = settings
+        self.clock: Clock = SystemClock()
+        self.ids: Ids = SystemIds()
+        self.chance: Chance = SystemChance()
+
+    @property
+    def reader(self) -> Reader:
+        """Who asks through the command line and the Python API."""
+        return Reader(tenant=self.settings.reader.tenant, groups=frozenset(self.settings.reader.groups))
+
+    @cached_property
+    def encoder(self) -> OnnxEncoder:
+        """Text to vectors; counts tokens too."""
+        from tadasu.answering.retrieval.embedders.onnx import OnnxEncoder
+
+        folder = self.settings.encoder.path
+        return OnnxEncoder.load(
+            Path(folder).expanduser() if folder else models_folder() / "encoder", threads=self.settings.encoder.threads
+        )
+
+    @cached_property
+    def store(self) -> Store:
+        """The index."""
+        from tadasu.text.analyze import analyzer_id
+
+        open_store = load_plugin("tadasu.stores", self.settings.store.engine)
+        store: Store = open_store(
+            self.workspace.index_file,
+            encoder_id=self.encoder.id,
+            dimensions=self.encoder.dimensions,
+            analyzer_id=analyzer_id(),
+        )
+        return store
+
+    @cached_property
+    def search(self) -> HybridSearch:
+        """Dense and keyword search, fused."""
+        from tadasu.answering.retrieval.fusion import load_weights
+        from tadasu.answering.retrieval.hybrid import HybridSearch
+
+        return HybridSearch(
+            search=self.store,
+            terms=self.store,
+            encoder=self.encoder,
+            weights=load_weights(models_folder() / "fusion.json"),
+        )
+
+    @cached_property
+    def grader(self) -> Grader:
+        """Grades passages."""
+        chosen = self.settings.grading
+        open_grader = load_plugin("tadasu.graders", chosen.grader)
+        grader: Grader = open_grader(models_folder() / "grader", tau_high=chosen.tau_high, tau_low=chosen.tau_low)
+        return grader
+
+    @cached_property
+    def outside(self) -> WebReader | None:
+        """The web, where one is configured."""
+        from tadasu.answering.outside import WebReader
+
+        chosen = self.settings.web
+        if not chosen.provider:
+            return None
+        folder = Path(chosen.folder).expanduser()
+        open_search = load_plugin("tadasu.websearch", chosen.provider)
+        return WebReader(
+            web=open_search(folder=str(folder if folder.is_absolute() else self.workspace.root / folder)),
+            encoder=self.encoder,
+            counter=self.encoder,
+        )
+
+    @cached_property
+    def chat(self) -> ChatModel | None:
+        """The chat model, where one is configured."""
+        from tadasu.providers.registry import ChatSettings
+
+        chosen = self.settings.chat
+        if not chosen.provider:
+            return None
+        open_chat = load_plugin("tadasu.chat", chosen.provider)
+        chat: ChatModel = open_chat(
+            ChatSettings(
+                model=chosen.model,
+                base_url=chosen.base_url,
+                key_variable=chosen.key_variable,
+                timeout_s=chosen.timeout_s,
+                price_in=chosen.price_in,
+                price_out=chosen.price_out,
+            )
+        )
+        return chat
+
+    @cached_property
+    def writer(self) -> AnswerWriter:
+        """Words answers: the chat model, or quotations."""
+        from tadasu.answering.generation.chat import ChatWriter
+        from tadasu.answering.generation.extractive import ExtractiveWriter
+
+        if self.chat is None:
+            return ExtractiveWriter()
+        return ChatWriter(self.chat, max_tokens=self.settings.chat.max_tokens)
+
+    @cached_property
+    def runs(self) -> RunBook:
+        """The run book."""
+        from tadasu.storage.runs import SqlRunBook
+
+        return SqlRunBook.open(self.workspace.state_file)
+
+    @property
+    def correction(self) -> CorrectionSettings:
+        """Bounds and choices of the correction loop."""
+        from tadasu.answering.correction.policy import CorrectionSettings
+
+        return CorrectionSettings(**dict(self.settings.correction), web_results=self.settings.web.results)
+
+    @cached_property
+    def pipeline(self) -> Pipeline:
+        """Answers questions."""
+        from tadasu.answering.correction.loop import CorrectionLoop
+        from tadasu.answering.generation.compose import AnswerComposer
+        from tadasu.answering.pipeline import Pipeline
+        from tadasu.answering.refinement import RefinementSettings
+        from tadasu.runtime.budget import Limits
+
+        chosen = self.settings
+        return Pipeline(
+            correction=CorrectionLoop(
+                search=self.search,
+                grader=self.grader,
+                outside=self.outside,
+                settings=self.correction,
+                k=chosen.retrieval.k,
+            ),
+            composer=AnswerComposer(self.writer),
+            counter=self.encoder,
+            refinement=RefinementSettings(**dict(chosen.refinement)),
+            limits=Limits(**dict(chosen.budget)),
+            runs=self.runs,
+            clock=self.clock,
+            ids=self.ids,
+            chance=self.chance,
+            settings_hash=digest(chosen.model_dump_json())[:16],
+        )
+
+    @cached_property
+    def ingestion(self) -> Ingestion:
+        """From files to the index."""
+        from tadasu.answering.ingestion.pipeline import Ingestion, IngestionSettings
+
+        return Ingestion(
+            index=self.store,
+            encoder=self.encoder,
+            counter=self.encoder,
+            clock=self.clock,
+            settings=IngestionSettings(**dict(self.settings.ingestion)),
+        )
+
+    async def drop_index(self) -> None:
+        """Remove the index, and every part that holds it open; the runs stay."""
+        if "store" in self.__dict__:
+            await self.store.close()
+        for part in ("store", "search", "pipeline", "ingestion"):
+            self.__dict__.pop(part, None)
+        index = self.workspace.index_file
+        for file in index.parent.glob(f"{index.name}*"):
+            file.unlink(missing_ok=True)
+
+    async def close(self) -> None:
+        """Give back what was opened."""
+        if "store" in self.__dict__:
+            await self.store.close()
+        if "runs" in self.__dict__:
+            self.runs.close()  # type: ignore[attr-defined]
