@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tadasu.answering.conversation import standalone
-from tadasu.answering.correction.loop import Corrected, CorrectionLoop
+from tadasu.answering.correction.loop import CorrectionLoop
 from tadasu.answering.generation.abstention import abstain
 from tadasu.answering.generation.compose import AnswerComposer
 from tadasu.answering.refinement import Refined, RefinementSettings, refine
-from tadasu.core.answers import Answer
 from tadasu.core.documents import Scope
 from tadasu.core.events import Listener, RunEnded, TextReleased, ignore
 from tadasu.core.runs import Run
@@ -28,7 +27,7 @@ class Inquiry:
     """
 
     question: str
-    scope: Scope = Scope()
+    scope: Scope = field(default_factory=Scope)
     history: Sequence[Run] = field(default_factory=tuple)
     session: str = ""
     language: str = ""
@@ -65,7 +64,12 @@ class Pipeline:
             listen=listen,
         )
         refined = refine(corrected.passages, counter=self.counter, settings=self.refinement)
-        answer = await self._write(inquiry.question, language, corrected, refined, ledger, listen)
+        if refined.evidence:
+            task = self._task(inquiry.question, language, refined)
+            answer = await self.composer.compose(task, ledger=ledger, listen=listen)
+        else:
+            answer = abstain(corrected.reason, language)
+            listen(TextReleased(answer.text))
 
         run = Run(
             id=self.ids.new("run"),
@@ -90,27 +94,14 @@ class Pipeline:
         listen(RunEnded(run))
         return run
 
-    async def _write(
-        self,
-        question: str,
-        language: str,
-        corrected: Corrected,
-        refined: Refined,
-        ledger: RunLedger,
-        listen: Listener,
-    ) -> Answer:
-        if not refined.evidence:
-            answer = abstain(corrected.reason, language)
-            listen(TextReleased(answer.text))
-            return answer
-        task = WritingTask(
+    def _task(self, question: str, language: str, refined: Refined) -> WritingTask:
+        return WritingTask(
             question=question,
             language=language,
             evidence=refined.evidence,
             today=self.clock.now().date().isoformat(),
             nonce=self.chance.token(),
         )
-        return await self.composer.compose(task, ledger=ledger, listen=listen)
 
 
 def _language(question: str) -> str:
