@@ -1,0 +1,1 @@
+"""Encoders behind the `Encoder` port: texts to vectors."""

