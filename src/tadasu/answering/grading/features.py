@@ -1,0 +1,164 @@
+"""The first tier of grading: signals that cost no model call, fused by a small calibrated model (DESIGN §3.2).
+
+The model and how it was fitted and measured: ``models/grader/card.md``; made by ``python -m training.train_features``.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from tadasu.answering.grading.model import FeatureModel, LanguageModel, Numbers, load
+from tadasu.answering.grading.signals import FLAT_SPREAD, PASSAGE_SIGNALS, Measured, measure
+from tadasu.core.grades import Grade, Thresholds, ungraded
+from tadasu.core.retrieved import Candidate, Retrieval
+from tadasu.core.usage import Call, Stage
+from tadasu.errors import GradingFailed
+from tadasu.ports import Ledger
+
+TIER = "features"
+_FALLBACK_LANGUAGE = "en"
+
+
+class FeatureGrader:
+    """Grades all candidates of one retrieval together, in about a millisecond for ten.
+
+    A probability says how likely it is that the passage holds the answer; it is calibrated for questions in a language
+    that the model was fitted for, and marked as not calibrated for others. Strip scores are the probability that the
+    strip holds the answer if its passage does.
+    """
+
+    def __init__(self, model: FeatureModel, *, thresholds: Thresholds | None = None) -> None:
+        """`thresholds` take the place of those that were fitted with the model, for every language."""
+        self._model = model
+        self._thresholds = thresholds
+
+    @property
+    def id(self) -> str:
+        """Name and version of the fitted model."""
+        return f"{TIER}-{self._model.version}"
+
+    def thresholds(self, language: str) -> Thresholds:
+        """The borders between the levels that apply to a question in `language`."""
+        return self._thresholds or self._of(language).thresholds
+
+    async def grade(self, question: str, retrieval: Retrieval, *, ledger: Ledger) -> Sequence[Grade]:
+        """One grade per candidate, in order; see `tadasu.ports.Grader`."""
+        started, clock = ledger.elapsed_ms(), time.perf_counter()
+        grades = self.grade_now(question, retrieval)
+        ledger.record(
+            Call(
+                stage=Stage.GRADE,
+                provider="local",
+                model=self.id,
+                started_ms=started,
+                duration_ms=(time.perf_counter() - clock) * 1000.0,
+                items=len(grades),
+            )
+        )
+        return grades
+
+    def grade_now(self, question: str, retrieval: Retrieval) -> list[Grade]:
+        """`grade` without a ledger; raises GradingFailed where the question itself cannot be measured."""
+        if not retrieval.candidates:
+            return []
+        try:
+            measured = measure(question, retrieval)
+        except (ValueError, TypeError, AttributeError) as error:
+            raise GradingFailed(grader=self.id, reason=f"{type(error).__name__}: {error}") from error
+        model = self._of(measured.language)
+        passages, strips = _probabilities(model, measured)
+        return [
+            self._grade(index, candidate, measured, float(passages[index]), strips)
+            for index, candidate in enumerate(retrieval.candidates)
+        ]
+
+    def _of(self, language: str) -> LanguageModel:
+        return self._model.languages.get(language) or self._model.languages[_FALLBACK_LANGUAGE]
+
+    def _grade(
+        self, index: int, candidate: Candidate, measured: Measured, probability: float, strips: Numbers
+    ) -> Grade:
+        passage_id = candidate.passage.id
+        if math.isnan(probability):
+            reason = measured.failures.get(index) or _why_unknown(measured)
+            return ungraded(passage_id, reason=reason, grader=self.id, tier=TIER)
+        row = measured.passages[index]
+        own = strips[measured.bounds[index] : measured.bounds[index + 1]]
+        return Grade(
+            passage_id=passage_id,
+            level=self.thresholds(measured.language).level(probability),
+            probability=probability,
+            reason=_reason(measured, index),
+            grader=self.id,
+            tier=TIER,
+            calibrated=measured.language in self._model.languages,
+            strip_scores=() if np.isnan(own).any() else tuple(own.tolist()),
+            signals={
+                name: value for name, value in zip(PASSAGE_SIGNALS, row.tolist(), strict=True) if not math.isnan(value)
+            },
+        )
+
+
+def open_grader(path: str | Path | None = None, thresholds: Thresholds | None = None) -> FeatureGrader:
+    """The shipped grader, or one fitted elsewhere.
+
+    Args:
+        path: a ``features.json`` or the folder that holds it; the shipped one where None.
+        thresholds: borders to use instead of the fitted ones.
+
+    Raises:
+        ModelUnavailable: the file is missing or damaged.
+    """
+    place = Path(path) if path is not None else shipped_folder()
+    return FeatureGrader(load(place if place.suffix == ".json" else place / "features.json"), thresholds=thresholds)
+
+
+def shipped_folder() -> Path:
+    """Where the shipped weights lie: inside the installed package, or in a checkout under ``models/``."""
+    package = Path(__file__).resolve().parents[2]
+    installed = package / "models" / "grader"
+    return installed if installed.is_dir() else package.parents[1] / "models" / "grader"
+
+
+def _probabilities(model: LanguageModel, measured: Measured) -> tuple[Numbers, Numbers]:
+    passages = np.full(len(measured.passages), np.nan)
+    strips = np.full(len(measured.strips), np.nan)
+    for view, rows in _grouped(measured.views).items():
+        if view in model.passages:
+            passages[rows] = model.passages[view].probabilities(measured.passages[rows])
+    for view, members in _grouped(measured.strip_views).items():
+        if view in model.strips:
+            rows = [row for index in members for row in range(measured.bounds[index], measured.bounds[index + 1])]
+            strips[rows] = model.strips[view].probabilities(measured.strips[rows])
+    return passages, strips
+
+
+def _grouped(views: Sequence[str]) -> Mapping[str, list[int]]:
+    groups: dict[str, list[int]] = {}
+    for index, view in enumerate(views):
+        if view:
+            groups.setdefault(view, []).append(index)
+    return groups
+
+
+def _why_unknown(measured: Measured) -> str:
+    return f"no signal is known: no vectors, and its words are not in the question's language ({measured.language})"
+
+
+def _reason(measured: Measured, index: int) -> str:
+    row = dict(zip(PASSAGE_SIGNALS, measured.passages[index].tolist(), strict=True))
+    parts = []
+    if not math.isnan(row["cover"]):
+        parts.append(f"{row['cover']:.0%} of the question's weight in words, {row['strip_cover']:.0%} in one strip")
+    if not math.isnan(row["bm25"]):
+        parts.append(f"keyword rank {round(1.0 / row['bm25_rank'])}")
+    if not math.isnan(row["cosine"]):
+        parts.append(f"cosine {row['cosine']:.2f} ({row['cosine_lead']:+.3f} to the best other)")
+        if measured.flat:
+            parts.append(f"cosines lie within {measured.spread:.3f} (< {FLAT_SPREAD}): ranks and leads used instead")
+    return "; ".join(parts)

@@ -1,0 +1,298 @@
+"""The signals of the first tier: what can be known of (question, passage) pairs without calling a model (DESIGN §3.2).
+
+All signals of one retrieval are measured together, since some compare a passage with the others found. A signal that is
+not known is NaN, never zero; `View` says which groups are known for a passage, and the model has weights for each view.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tadasu.answering.grading.model import Numbers
+from tadasu.answering.grading.terms import DIGIT, AskedFor, FoldedText, Term, asked_for, fold_text
+from tadasu.core.retrieved import Candidate, Retrieval
+from tadasu.text.language import detect
+
+if TYPE_CHECKING:
+    from tadasu.core.vectors import FloatVector
+
+FLAT_SPREAD = 0.06
+"""Below this spread of all cosines, they say nothing on their own: only ranks and leads are used."""
+
+WORDS = ("cover", "strip_cover", "rarest", "pairs", "strip_pairs", "names", "numbers", "kind", "title", "cover_lead")
+KEYWORDS = ("bm25", "bm25_share", "bm25_rank")
+COSINE = ("cosine",)
+RANKS = ("cosine_lead", "cosine_place", "cosine_rank")
+STRIPS = ("strip_cosine", "strip_cosine_lead")
+ALWAYS = ("length", "order", "others")
+PASSAGE_SIGNALS = WORDS + KEYWORDS + COSINE + RANKS + STRIPS + ALWAYS
+
+STRIP_WORDS = ("cover", "cover_gap", "pairs", "pairs_gap", "names", "kind", "neighbour_cover")
+STRIP_VECTORS = ("cosine", "cosine_gap", "cosine_over_passage")
+STRIP_ALWAYS = ("length", "first")
+STRIP_SIGNALS = STRIP_WORDS + STRIP_VECTORS + STRIP_ALWAYS
+
+_P = {name: column for column, name in enumerate(PASSAGE_SIGNALS)}
+_S = {name: column for column, name in enumerate(STRIP_SIGNALS)}
+
+_TEXT_PARTS = {"": (), "words": WORDS, "words+keywords": WORDS + KEYWORDS}
+_VECTOR_PARTS = {
+    "": (),
+    "cosine": COSINE + RANKS,
+    "ranks": RANKS,
+    "cosine+strips": COSINE + RANKS + STRIPS,
+    "ranks+strips": RANKS + STRIPS,
+}
+PASSAGE_VIEWS = {
+    "+".join(filter(None, (text, vectors))): _TEXT_PARTS[text] + _VECTOR_PARTS[vectors] + ALWAYS
+    for text in _TEXT_PARTS
+    for vectors in _VECTOR_PARTS
+    if text or vectors
+}
+"""Which signals are known of a passage, by name of the view: "words+ranks" has no keyword score and flat cosines."""
+
+_LEADS = tuple((_P[source], _P[f"{source}_lead"]) for source in ("cover", "cosine", "strip_cosine"))
+_STRIP_PARTS = (("words", _S["cover"]), ("cosine", _S["cosine_over_passage"]))
+STRIP_VIEWS = {
+    "words+cosine": STRIP_WORDS + STRIP_VECTORS + STRIP_ALWAYS,
+    "words": STRIP_WORDS + STRIP_ALWAYS,
+    "cosine": STRIP_VECTORS + STRIP_ALWAYS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Signals of one retrieval.
+
+    `passages` is (n, PASSAGE_SIGNALS); `strips` is (all strips, STRIP_SIGNALS), those of candidate i at
+    ``bounds[i]:bounds[i + 1]``; `views` and `strip_views` name what is known of each passage, "" for nothing.
+    `spread` is the range of all known cosines, NaN below two. `failures` says why a candidate could not be measured.
+    """
+
+    language: str
+    passages: Numbers
+    strips: Numbers
+    bounds: tuple[int, ...]
+    views: tuple[str, ...]
+    strip_views: tuple[str, ...]
+    spread: float
+    failures: Mapping[int, str]
+
+    @property
+    def flat(self) -> bool:
+        """Whether the cosines are too close together to be read as they are."""
+        return self.spread < FLAT_SPREAD
+
+
+def number(score: object) -> float:
+    """A store's score as a finite float; NaN (unknown) for None, text, bool, NaN and infinities."""
+    if isinstance(score, bool) or not isinstance(score, (int, float, np.floating)):
+        return math.nan
+    return float(score) if math.isfinite(score) else math.nan
+
+
+def language_of(question: str, candidates: Sequence[Candidate]) -> str:
+    """The question's language; where its script names none (a code, a number), the language of most candidates."""
+    found = detect(question)
+    if found != "und":
+        return found
+    told = [candidate.passage.language for candidate in candidates if candidate.passage.language != "und"]
+    return max(sorted(set(told)), key=told.count) if told else "en"
+
+
+def measure(question: str, retrieval: Retrieval) -> Measured:
+    """Measure every candidate of `retrieval` against `question`."""
+    candidates = retrieval.candidates
+    language = language_of(question, candidates)
+    asked = asked_for(question, weights=retrieval.term_weights, language=language)
+    bounds = [0]
+    for candidate in candidates:
+        bounds.append(bounds[-1] + len(candidate.passage.strips))
+    passages = np.full((len(candidates), len(PASSAGE_SIGNALS)), np.nan)
+    strips = np.full((bounds[-1], len(STRIP_SIGNALS)), np.nan)
+    failures: dict[int, str] = {}
+    for index, candidate in enumerate(candidates):
+        own = strips[bounds[index] : bounds[index + 1]]
+        try:
+            _alone(asked, candidate, passages[index], own, query=retrieval.query_vector, language=language)
+        except (ValueError, TypeError, AttributeError, IndexError) as error:
+            # One damaged passage (a vector of another length, a text that is none) must not take the others along.
+            failures[index] = f"{type(error).__name__}: {error}"
+            passages[index], own[:] = np.nan, np.nan
+    _keywords(asked, candidates, passages)
+    _ranks(candidates, passages)
+    for source, target in _LEADS:
+        _lead(passages, source, target)
+    passages[:, _P["order"]] = 1.0 / (1.0 + np.arange(len(candidates)))
+    passages[:, _P["others"]] = math.log1p(len(candidates))
+    cosines = passages[:, _P["cosine"]]
+    known = cosines[~np.isnan(cosines)]
+    spread = float(known.max() - known.min()) if len(known) > 1 else math.nan
+    return Measured(
+        language=language,
+        passages=passages,
+        strips=strips,
+        bounds=tuple(bounds),
+        views=_views(passages, flat=spread < FLAT_SPREAD),
+        strip_views=_strip_views(strips, bounds),
+        spread=spread,
+        failures=failures,
+    )
+
+
+def _alone(
+    asked: AskedFor, candidate: Candidate, row: Numbers, strips: Numbers, *, query: FloatVector | None, language: str
+) -> None:
+    """Fill in what does not depend on the other candidates."""
+    passage = candidate.passage
+    if not passage.text.strip():
+        raise ValueError("the passage is empty")
+    if asked.terms and passage.language in {language, "und"}:
+        _words(asked, candidate, row, strips)
+    if query is not None:
+        _vectors(candidate, query, row, strips)
+    elif not math.isnan(cosine := number(candidate.dense)):
+        row[_P["cosine"]] = max(-1.0, min(1.0, cosine))
+    strips[:, _S["length"]] = [math.log1p(len(span)) for span in passage.strips]
+    strips[:, _S["first"]] = 0.0
+    strips[:1, _S["first"]] = 1.0
+    row[_P["length"]] = math.log1p(len(passage.text))
+
+
+def _words(asked: AskedFor, candidate: Candidate, row: Numbers, strips: Numbers) -> None:
+    passage = candidate.passage
+    texts = [fold_text(span.of(passage.text)) for span in passage.strips] or [fold_text(passage.text)]
+    heading = fold_text(" ".join((passage.title, *passage.headings)))
+    weights = np.array([term.weight for term in asked.terms])
+    total = weights.sum()
+    found = _occurrences(asked.terms, texts)
+    covers = weights @ found / total
+    in_text = found.max(axis=1)
+    row[_P["cover"]] = weights @ in_text / total
+    row[_P["strip_cover"]] = covers.max()
+    row[_P["rarest"]] = float(in_text[int(weights.argmax())])
+    in_title = _occurrences(asked.terms, [heading])[:, 0]
+    row[_P["title"]] = weights @ in_title / total
+    pairs = _share(asked.pairs, texts)
+    row[_P["pairs"]], row[_P["strip_pairs"]] = pairs.max(axis=1).mean(), pairs.mean(axis=0).max()
+    whole = [*texts, heading]
+    names = _missing(asked.names, whole)
+    row[_P["names"]] = -names.min(axis=1).mean() if len(names) else 0.0
+    numbers = _missing(asked.numbers, whole)
+    row[_P["numbers"]] = -numbers.min(axis=1).mean() if len(numbers) else 0.0
+    kinds = _kinds(asked, texts)
+    row[_P["kind"]] = kinds.max()
+    if not len(strips):
+        return
+    strips[:, _S["cover"]] = covers
+    strips[:, _S["cover_gap"]] = covers - covers.max()
+    strips[:, _S["pairs"]] = pairs.mean(axis=0)
+    strips[:, _S["pairs_gap"]] = pairs.mean(axis=0) - row[_P["strip_pairs"]]
+    strips[:, _S["names"]] = -names[:, : len(texts)].mean(axis=0) if len(names) else 0.0
+    strips[:, _S["kind"]] = kinds
+    padded = np.pad(covers, 1)
+    strips[:, _S["neighbour_cover"]] = np.maximum(padded[:-2], padded[2:])
+
+
+def _occurrences(terms: Sequence[Term], texts: Sequence[FoldedText]) -> Numbers:
+    """(terms, texts) of 0 and 1."""
+    return np.array([[term.occurs(text) for text in texts] for term in terms], dtype=np.float64)
+
+
+def _share(terms: Sequence[Term], texts: Sequence[FoldedText]) -> Numbers:
+    return _occurrences(terms, texts) if terms else np.zeros((1, len(texts)))
+
+
+def _missing(terms: Sequence[Term], texts: Sequence[FoldedText]) -> Numbers:
+    return 1.0 - _occurrences(terms, texts) if terms else np.zeros((0, len(texts)))
+
+
+def _kinds(asked: AskedFor, texts: Sequence[FoldedText]) -> Numbers:
+    """1 where a number is asked for and there, -1 where it is not there, 0 where none is asked for."""
+    if not asked.wants_number:
+        return np.zeros(len(texts))
+    return np.array([1.0 if DIGIT.search(text.plain) else -1.0 for text in texts])
+
+
+def _keywords(asked: AskedFor, candidates: Sequence[Candidate], passages: Numbers) -> None:
+    scores = np.array([number(candidate.lexical) for candidate in candidates])
+    if not len(scores) or np.isnan(scores).all():
+        return
+    # BM25 grows with the number and rarity of a question's terms: per unit of their weight, questions compare.
+    passages[:, _P["bm25"]] = scores / max(sum(term.weight for term in asked.terms), 1e-9)
+    passages[:, _P["bm25_share"]] = scores / max(float(np.nanmax(scores)), 1e-9)
+    ranks = [math.nan if c.lexical_rank is None else float(c.lexical_rank) for c in candidates]
+    passages[:, _P["bm25_rank"]] = np.where(np.isnan(scores), np.nan, 1.0 / _or_order(ranks, scores))
+
+
+def _vectors(candidate: Candidate, query: FloatVector, row: Numbers, strips: Numbers) -> None:
+    cosine = number(candidate.dense)
+    if math.isnan(cosine) and candidate.vector is not None:
+        cosine = number(float(query @ candidate.vector))
+    if math.isnan(cosine):
+        return
+    row[_P["cosine"]] = cosine = max(-1.0, min(1.0, cosine))
+    if candidate.strip_vectors is None or not len(strips) or len(candidate.strip_vectors) != len(strips):
+        return
+    near = candidate.strip_vectors @ query
+    if not np.isfinite(near).all():
+        return
+    strips[:, _S["cosine"]] = near
+    strips[:, _S["cosine_gap"]] = near - near.max()
+    strips[:, _S["cosine_over_passage"]] = near - cosine
+    row[_P["strip_cosine"]] = near.max()
+
+
+def _ranks(candidates: Sequence[Candidate], passages: Numbers) -> None:
+    cosines = passages[:, _P["cosine"]]
+    known = ~np.isnan(cosines)
+    if not known.any():
+        return
+    low, high = float(cosines[known].min()), float(cosines[known].max())
+    place = (cosines - low) / (high - low) if high > low else np.ones(len(cosines))
+    passages[:, _P["cosine_place"]] = np.where(known, place, np.nan)
+    ranks = [math.nan if c.dense_rank is None else float(c.dense_rank) for c in candidates]
+    passages[:, _P["cosine_rank"]] = np.where(known, 1.0 / _or_order(ranks, cosines), np.nan)
+
+
+def _or_order(ranks: Sequence[float], scores: Numbers) -> Numbers:
+    """Ranks as the search gave them; where it gave none, the place of the score among those here."""
+    order = np.array([1.0 + np.nansum(scores > score) for score in scores])
+    given = np.array(ranks)
+    return np.where(np.isnan(given), order, given)
+
+
+def _lead(passages: Numbers, source: int, target: int) -> None:
+    """How far a signal lies above the best of the other candidates (negative: below); 0 where there is no other."""
+    values = passages[:, source]
+    for index in range(len(values)):
+        others = np.delete(values, index)
+        others = others[~np.isnan(others)]
+        if not math.isnan(values[index]):
+            passages[index, target] = values[index] - others.max() if len(others) else 0.0
+
+
+def _views(passages: Numbers, *, flat: bool) -> tuple[str, ...]:
+    known = ~np.isnan(passages)
+    views = []
+    for row in known:
+        words, cosine = bool(row[_P["cover"]]), bool(row[_P["cosine"]])
+        parts = ["words"] * words + ["keywords"] * (words and bool(row[_P["bm25"]]))
+        parts += ["ranks" if flat else "cosine"] * cosine + ["strips"] * (cosine and bool(row[_P["strip_cosine"]]))
+        views.append("+".join(parts))
+    return tuple(views)
+
+
+def _strip_views(strips: Numbers, bounds: Sequence[int]) -> tuple[str, ...]:
+    views = []
+    for start, end in pairwise(bounds):
+        one = strips[start:end]
+        parts = [name for name, column in _STRIP_PARTS if len(one) and not np.isnan(one[:, column]).any()]
+        views.append("+".join(parts))
+    return tuple(views)
