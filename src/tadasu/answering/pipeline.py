@@ -89,6 +89,7 @@ class Pipeline:
             session=inquiry.session,
             previous_run=inquiry.history[-1].id if inquiry.history else "",
             warnings=corrected.warnings,
+            scope=inquiry.scope,
         )
         self.runs.save(run)
         listen(RunEnded(run))

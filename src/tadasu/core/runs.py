@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tadasu.core.answers import Answer, Evidence
-from tadasu.core.documents import Origin, Reader, Span, Strip
+from tadasu.core.documents import Origin, Reader, Scope, Span, Strip
 from tadasu.core.grades import Grade, Verdict, VerdictRule
 from tadasu.core.usage import Call, Cost, total
 
@@ -106,7 +106,8 @@ class Run:
 
     `question` is what the user wrote, byte for byte; `query` is what retrieval searched for (the same, or the
     standalone form of a follow-up). `created_at` is an ISO 8601 UTC time from the clock port. `stop_reason` says why
-    the correction loop ended. `settings` is a hash of all settings that change answers.
+    the correction loop ended. `scope` holds the filters that were asked for. `settings` is a hash of all settings that
+    change answers.
     """
 
     id: str
@@ -126,6 +127,7 @@ class Run:
     session: str = ""
     previous_run: str = ""
     warnings: tuple[str, ...] = ()
+    scope: Scope = field(default_factory=Scope)
 
     @property
     def verdict(self) -> Verdict:
