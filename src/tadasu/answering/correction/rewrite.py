@@ -57,7 +57,7 @@ def keywords_only(question: str) -> str:
     scaffold = _SCAFFOLD_JA if detect(text) == "ja" else _SCAFFOLD_EN
     kept = re.sub(r"\s+", " ", scaffold.sub(" ", text))
     kept = re.sub(r"(?<=[^\x00-\x7f])は(?= |$)", "", _EDGES.sub("", re.sub(r"\s*[?？]\s*", " ", kept)))
-    return kept.strip() or text
+    return kept.strip() or text.strip()
 
 
 def anchors_only(question: str) -> str:
@@ -68,7 +68,7 @@ def anchors_only(question: str) -> str:
     found += [number.raw for number in numbers(text)]
     found += content_terms(text)
     unique = list(dict.fromkeys(term for term in found if term.strip()))
-    return " ".join(unique) or text
+    return " ".join(unique) or text.strip()
 
 
 def probes(question: str, *, k: int) -> Iterator[Probe]:
