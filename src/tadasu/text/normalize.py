@@ -39,7 +39,8 @@ def _table() -> dict[int, str]:
         (_DASHES, "-"), (_LONG_DASHES, "\u2014"), (_WAVES, "~"), (_SINGLE_QUOTES, "'"), (_DOUBLE_QUOTES, '"'),
     ):  # fmt: skip
         table.update((ord(c), one) for c in characters)
-    table.update((ord(c), unicodedata.normalize("NFKC", c).replace("\u2044", "/")) for c in _FRACTIONS)
+    # A space keeps 2½ from becoming 21/2.
+    table.update((ord(c), " " + unicodedata.normalize("NFKC", c).replace("\u2044", "/")) for c in _FRACTIONS)
     table |= {0x2044: "/", 0x30A0: "=", 0x309B: "\u3099", 0x309C: "\u309a", 0x2034: "'''", 0x2057: "''''"}
     return table | {code: "" for low, high in _INVISIBLE for code in range(low, high + 1)}
 

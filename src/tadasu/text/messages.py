@@ -1,0 +1,60 @@
+"""What users read, in their language: gettext catalogues keyed by the English sentence.
+
+Catalogues are ``locales/<language>/LC_MESSAGES/tadasu.po``, shipped compiled; see ``docs/how-to/translate.md``.
+A message may hold ``{named}`` places. What fills them is text, never a template: braces in it stay as they are.
+"""
+
+from __future__ import annotations
+
+import gettext
+import re
+from functools import cache
+from pathlib import Path
+
+DOMAIN = "tadasu"
+LOCALES = Path(__file__).parent / "locales"
+LANGUAGES = ("en", "ja")
+
+_PLACE = re.compile(r"\{([a-z_][a-z0-9_]*)\}")
+
+ABSTENTIONS: dict[str, str] = {
+    "no_documents": "Not known: there are no documents to answer from yet.",
+    "all_filtered": "Not known: no document that you may read fits the chosen filters.",
+    "search_failed": "Not known: the search could not be carried out, so nothing could be checked.",
+    "grader_failed": "Not known: the passages that were found could not be assessed, so none of them was used.",
+    "insufficient": "Not known: the documents do not say enough to answer this question.",
+    "unsupported": "Not known: no answer could be given that the documents support.",
+    "conflict": "Not known: the documents contradict each other on this question.",
+    "budget_spent": "Not known: the limit of time or cost was reached before enough evidence was found.",
+}
+"""Reason code of an abstention (``tadasu.core.answers.Reason``) to its message id."""
+
+
+def translate(message_id: str, language: str, **params: object) -> str:
+    """The message in `language`, with its named places filled.
+
+    A language without a catalogue, or a message without a translation, is shown in English. A place that `params`
+    does not name stays visible.
+
+    >>> translate("as of {date}", "ja", date="2024-03-05")
+    '2024-03-05 時点'
+    """
+    text = catalogue(language).gettext(message_id) if message_id else ""
+    return _PLACE.sub(lambda m: str(params[m[1]]) if m[1] in params else m[0], text)
+
+
+def abstention(code: str, language: str) -> str:
+    """Why there is no answer, as a sentence for the one who asked; an unknown code gets the general one."""
+    return translate(ABSTENTIONS.get(code, ABSTENTIONS["insufficient"]), language)
+
+
+def catalogue(language: str) -> gettext.NullTranslations:
+    """Translations for a language tag such as ``ja`` or ``ja-JP``; English, the source, for any other."""
+    return _load(re.split(r"[-_.]", language, maxsplit=1)[0].lower())
+
+
+@cache
+def _load(language: str) -> gettext.NullTranslations:
+    if language not in LANGUAGES:
+        language = "en"
+    return gettext.translation(DOMAIN, localedir=LOCALES, languages=[language], fallback=True)
