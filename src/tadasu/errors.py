@@ -31,6 +31,7 @@
     ├── StoreError                                   6  the index or the state database
     │   ├── StoreBusy                store_busy      retryable
     │   ├── StoreDamaged             store_damaged
+    │   ├── StoreUnwritable          store_unwritable
     │   ├── StoreIncompatible        store_incompatible
     │   └── ModelUnavailable         model_unavailable
     ├── ProviderError                                5  an outside service
@@ -322,6 +323,14 @@ class StoreDamaged(StoreError):
     code = "store_damaged"
     message = "{path} is damaged ({reason})."
     hint_template = "Move it away and ingest again; runs live in another file and are not touched."
+
+
+class StoreUnwritable(StoreError):
+    """The operating system does not let us open or write the file."""
+
+    code = "store_unwritable"
+    message = "{path} cannot be opened or written ({reason})."
+    hint_template = "Check the permissions of the folder and the free space on its disk."
 
 
 class StoreIncompatible(StoreError):
