@@ -1,12 +1,13 @@
 """What Tadasu itself costs: our own work per question, imports, help, and a warm question over the demo corpus.
 
-Own work is measured with models, stores and graders that answer at once, at k = 10, with the run committed to SQLite and
-visible to another connection when the clock stops.
+Own work is measured with models, stores and graders that answer at once, at k = 10, with the run committed to SQLite
+and visible to another connection when the clock stops.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import sqlite3
 import subprocess
@@ -15,11 +16,13 @@ import tempfile
 import time
 from pathlib import Path
 
+from tadasu.answering.generation.compose import AnswerComposer
+from tadasu.answering.generation.extractive import ExtractiveWriter
+from tadasu.storage.runs import SqlRunBook
+
 from benchmarks.harness import arguments, machine, milliseconds, percentile, report, table
 from tadasu.answering.correction.loop import CorrectionLoop
 from tadasu.answering.correction.policy import CorrectionSettings
-from tadasu.answering.generation.compose import AnswerComposer
-from tadasu.answering.generation.extractive import ExtractiveWriter
 from tadasu.answering.pipeline import Inquiry, Pipeline
 from tadasu.answering.refinement import RefinementSettings
 from tadasu.app.assets import demo_folder
@@ -32,7 +35,6 @@ from tadasu.core.runs import SearchMode
 from tadasu.ports import Ledger
 from tadasu.runtime.budget import Limits
 from tadasu.runtime.world import SystemChance, SystemClock, SystemIds
-from tadasu.storage.runs import SqlRunBook
 
 QUESTION = "How long is the warranty of the PT-300?"
 
@@ -49,7 +51,7 @@ class _Search:
         sentences = [f"Sentence {n} says that the warranty of the PT-30{n} is {n} years. " for n in range(5)]
         text = "".join(sentences)
         borders = [sum(map(len, sentences[:n])) for n in range(6)]
-        strips = tuple(Span(a, b) for a, b in zip(borders, borders[1:], strict=False))
+        strips = tuple(Span(a, b) for a, b in itertools.pairwise(borders))
         self.candidates = tuple(
             Candidate(
                 Passage(f"p{n}", f"d{n}", f"{n}.md", f"Title {n}", text, Span(0, len(text)), strips, ordinal=n),
@@ -114,9 +116,7 @@ def fresh_process(*command: str, times: int = 9) -> list[float]:
 
 def warm_ask(folder: Path) -> list[float]:
     """Milliseconds per question over the demo corpus, extractive, one process, after one question to warm up."""
-    create_workspace(
-        folder / "demo", '[web]\nprovider = "folder"\nfolder = "%s"\n' % (demo_folder() / "web").as_posix()
-    )
+    create_workspace(folder / "demo", f'[web]\nprovider = "folder"\nfolder = "{(demo_folder() / "web").as_posix()}"\n')
     asked = [
         json.loads(line)["question"]
         for name in ("questions.jsonl", "more_questions.jsonl")
