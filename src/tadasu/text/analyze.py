@@ -20,7 +20,10 @@ from tadasu.text.normalize import fold
 from tadasu.text.stopwords import ENGLISH_STOPWORDS, QUESTION_WORDS
 
 _LATIN_CHARACTER = r"A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff"
-_CJK_CHARACTER = r"\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af"
+_CJK_CHARACTER = (
+    r"\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff"
+    r"\U00020000-\U000323af"
+)
 _RUN = re.compile(
     # A code or word with a Latin letter in it, joined by the signs that codes are written with.
     rf"(?P<latin>[0-9][0-9.,/-]*(?=[{_LATIN_CHARACTER}])[{_LATIN_CHARACTER}0-9]+(?:['._/+-][{_LATIN_CHARACTER}0-9]+)*"
@@ -79,7 +82,9 @@ def _terms(folded: str, *, drop: bool) -> list[str]:
             found.extend(_other_terms(run))
         else:
             found.extend(
-                term for term in code_terms(run) if not (drop and term in ENGLISH_STOPWORDS and run not in _NOT_STOPWORDS)
+                term
+                for term in code_terms(run)
+                if not (drop and term in ENGLISH_STOPWORDS and run not in _NOT_STOPWORDS)
             )
     return found
 

@@ -31,7 +31,9 @@ _OPENING = "\"'“‘«([{「『（【《〈〔*_`~¿¡"
 _BRACKETS = re.compile(r"""["“”「」『』（）()【】《》〈〉〔〕｢｣\[\]]""")
 _PAIRS = dict(zip("”」』）)】》〉〕｣]", "“「『（(【《〈〔｢[", strict=True))
 _OPENERS = frozenset(_PAIRS.values())
-_CJK = re.compile(r"[\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff「」『』（）【】《》〈〉〔〕]")
+_CJK = re.compile(
+    r"[\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff「」『』（）【】《》〈〉〔〕]"
+)
 _WORDISH = re.compile(r"[A-Za-z0-9０-９Ａ-Ｚａ-ｚ]")
 # What keeps a Japanese sentence going after a quotation or a call: particles, but not the adverbs that begin alike.
 _GOES_ON = re.compile(

@@ -82,7 +82,7 @@ def splits_character(text: str, at: int) -> bool:
         while at - 1 - count >= 0 and _flag(text[at - 1 - count]):
             count += 1
         return count % 2 == 1
-    return "\u1100" <= before <= "\u11ff" and "\u1160" <= after <= "\u11ff" or (
+    return ("\u1100" <= before <= "\u11ff" and "\u1160" <= after <= "\u11ff") or (
         "\uac00" <= before <= "\ud7a3" and "\u1160" <= after <= "\u11ff"
     )
 

@@ -7,23 +7,34 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tadasu.text.normalize import fold_with_offsets
+from tadasu.text.wordlists import words
 
 _ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
 _ERA_LETTERS = {"M": "明治", "T": "大正", "S": "昭和", "H": "平成", "R": "令和"}
-_MONTHS = "january february march april may june july august september october november december".split()
+_MONTHS = words(
+    """
+    january february march april may june july august september october november december
+    """
+)
 _MONTH = (
     r"(?P<{0}>January|February|March|April|May|June|July|August|September|October|November|December"
     r"|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.?"
 )
+_ERA_NOTE = r" ?\((?:明治|大正|昭和|平成|令和)(?:元|[0-9]{1,2})年?\)"
 _DATE = re.compile(
-    r"(?:(?P<era>明治|大正|昭和|平成|令和)(?P<era_year>元|[0-9]{1,2}|[一二三四五六七八九十]{1,3})|(?<![0-9])(?P<jp_year>[0-9]{4})|(?P<kanji_year>[一二三四五六七八九〇]{4}))"
-    r" ?(?:\((?:明治|大正|昭和|平成|令和)(?:元|[0-9]{1,2})年?\))?年(?:度| ?\((?:明治|大正|昭和|平成|令和)(?:元|[0-9]{1,2})年?\))?"
-    r"(?: ?(?P<jp_month>[0-9]{1,2}|[一二三四五六七八九十]{1,2}) ?月(?!間)(?: ?(?P<jp_day>[0-9]{1,2}|[一二三四五六七八九十]{1,3}) ?日(?!間))?)?"
+    r"(?:(?P<era>明治|大正|昭和|平成|令和)(?P<era_year>元|[0-9]{1,2}|[一二三四五六七八九十]{1,3})"
+    r"|(?<![0-9])(?P<jp_year>[0-9]{4})|(?P<kanji_year>[一二三四五六七八九〇]{4}))"
+    rf"(?:{_ERA_NOTE})? ?年(?:度|{_ERA_NOTE})?"
+    r"(?: ?(?P<jp_month>[0-9]{1,2}|[一二三四五六七八九十]{1,2}) ?月(?!間)"
+    r"(?: ?(?P<jp_day>[0-9]{1,2}|[一二三四五六七八九十]{1,3}) ?日(?!間))?)?"
     r"|(?<![0-9])(?P<md_month>[0-9]{1,2})月(?P<md_day>[0-9]{1,2})日(?!間)"
-    r"|(?<![A-Za-z0-9])(?P<letter>[MTSHR])(?P<letter_year>[0-9]{1,2})[./](?P<letter_month>[0-9]{1,2})[./](?P<letter_day>[0-9]{1,2})(?![0-9])"
-    r"|(?<![0-9./-])(?P<iso_year>(?:1[0-9]|20)[0-9]{2})(?P<sep>[-/.])(?P<iso_month>0?[1-9]|1[0-2])(?P=sep)(?P<iso_day>0?[1-9]|[12][0-9]|3[01])(?![0-9-])"
+    r"|(?<![A-Za-z0-9])(?P<letter>[MTSHR])(?P<letter_year>[0-9]{1,2})[./]"
+    r"(?P<letter_month>[0-9]{1,2})[./](?P<letter_day>[0-9]{1,2})(?![0-9])"
+    r"|(?<![0-9./-])(?P<iso_year>(?:1[0-9]|20)[0-9]{2})(?P<sep>[-/.])"
+    r"(?P<iso_month>0?[1-9]|1[0-2])(?P=sep)(?P<iso_day>0?[1-9]|[12][0-9]|3[01])(?![0-9-])"
     rf"|\b{_MONTH.format('en_month')} (?P<en_day>[0-9]{{1,2}})(?:st|nd|rd|th)?(?:,? (?P<en_year>[0-9]{{4}}))?(?![0-9])"
-    rf"|(?<![0-9])(?P<dm_day>[0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH.format('dm_month')}(?:,? (?P<dm_year>[0-9]{{4}})(?![0-9])|\b)"
+    rf"|(?<![0-9])(?P<dm_day>[0-9]{{1,2}})(?:st|nd|rd|th)?(?: of)? {_MONTH.format('dm_month')}"
+    r"(?:,? (?P<dm_year>[0-9]{4})(?![0-9])|\b)"
     rf"|\b{_MONTH.format('my_month')},? (?P<my_year>[0-9]{{4}})(?![0-9])"
 )
 _KANJI_DIGITS = {c: value for value, c in enumerate("〇一二三四五六七八九")}
@@ -45,6 +56,7 @@ class DateMention:
 
     @property
     def iso(self) -> str:
+        """The date as ISO 8601 writes it, as far as it is stated."""
         if not self.year:
             return f"--{self.month:02}-{self.day:02}"
         return "-".join([f"{self.year:04}", *(f"{part:02}" for part in (self.month, self.day) if part)])
@@ -65,7 +77,10 @@ def dates(text: str) -> list[DateMention]:
 
 
 def same_date(claim: DateMention, evidence: DateMention) -> bool:
-    """Whether `evidence` states every part that `claim` states, and alike: 3月5日 holds by 2024-03-05, not by 2024-03."""
+    """Whether `evidence` states every part that `claim` states, and alike.
+
+    3月5日 holds by 2024-03-05, not by 2024-03.
+    """
     return all(
         not said or said == shown
         for said, shown in (

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from tadasu.text.wordlists import word_set
+
 # Sudachi takes 49,149 bytes at once; an ideograph is three, a rare one four.
 _CHUNK = 12_000
 _BORDER = re.compile(r"[。！？!?、・\n]|(?<=[\u3041-\u3096])(?=[\u4e00-\u9fff])")
@@ -16,8 +18,13 @@ _BORDER = re.compile(r"[。！？!?、・\n]|(?<=[\u3041-\u3096])(?=[\u4e00-\u9f
 _DROPPED = frozenset(("助詞", "助動詞", "補助記号", "空白"))
 _MARKS = frozenset(("補助記号", "空白"))
 # Verbs and nouns that only carry grammar: する, ある, こと.
-_EMPTY_FORMS = frozenset("為る する 有る ある 居る いる 成る なる 出来る 事 こと 物 もの 因る よる 於く おく 言う 其の 此の 其れ 此れ 為 ため 御".split())
-_WORD = re.compile(r"[\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af]+|[0-9]+(?:\.[0-9]+)?")
+_EMPTY_FORMS = word_set("""
+    為る する 有る ある 居る いる 成る なる 出来る 事 こと 物 もの 因る よる 於く おく 言う 其の 此の 其れ 此れ
+    為 ため 御
+    """)
+_WORD = re.compile(
+    r"[\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af]+|[0-9]+(?:\.[0-9]+)?"
+)
 
 _local = threading.local()
 

@@ -10,7 +10,9 @@ _HAN = re.compile(r"[\u2e80-\u2fdf\u3005-\u3007\u3400-\u9fff\uf900-\ufaff\U00020
 _LATIN = re.compile(r"[A-Za-z\u00c0-\u024f\u1e00-\u1eff\uff21-\uff3a\uff41-\uff5a]")
 _OTHER = re.compile(r"[\u0370-\u1dff\u1f00-\u1fff\ua4d0-\ua95f\uac00-\ud7ff\ufb1d-\ufdff\ufe70-\ufefc]")
 # Simplified forms and particles that no Japanese text holds.
-_CHINESE = re.compile(r"[们这说为对时过们没还进动现开关问间门车东马鱼鸟见贝长风飞龙书专业严丰临么义乐习乡买卖亲亿仅从众优会传伤伟你她它吗呢吧]")
+_CHINESE = re.compile(
+    r"[们这说为对时过们没还进动现开关问间门车东马鱼鸟见贝长风飞龙书专业严丰临么义乐习乡买卖亲亿仅从众优会传伤伟你她它吗呢吧]"
+)
 # A Japanese sentence of this many ideographs has kana; a table, a list of names or a title may have none.
 _HAN_ONLY_LIMIT = 60
 

@@ -11,6 +11,7 @@ from collections import Counter
 from tadasu.text.abbreviations import NEVER_LAST, STARTERS
 from tadasu.text.normalize import fold
 from tadasu.text.segment import segment
+from tadasu.text.wordlists import word_set
 
 _CODE = re.compile(
     r"(?<![A-Za-z0-9])(?:[A-Za-z]{1,8}[-_/]?[0-9][A-Za-z0-9]*(?:[-_/.][A-Za-z0-9]+)*|[0-9]+[-_]?[A-Z]{1,4}[-_]?[0-9][A-Za-z0-9-]*"
@@ -18,11 +19,14 @@ _CODE = re.compile(
     r"|(?:ISO|IEC|JIS|ANSI|DIN|EN|IEEE|RFC|ASTM|API|NIST)(?:/[A-Z]+)* [A-Z]?[0-9]+(?:[-:.][0-9]+)*"
     r"|0[0-9]{1,4}-[0-9]{1,4}-[0-9]{3,4})(?![A-Za-z0-9])"
 )
-_ACRONYM = re.compile(r"(?<![A-Za-z0-9])(?:[A-Z]{2,6}s?|(?:[A-Z]\.){2,}|[A-Z][a-z]*[A-Z][A-Za-z]*|[a-z][A-Z][A-Za-z]+)(?![A-Za-z0-9-])")
+_ACRONYM = re.compile(
+    r"(?<![A-Za-z0-9])(?:[A-Z]{2,6}s?|(?:[A-Z]\.){2,}|[A-Z][a-z]*[A-Z][A-Za-z]*|[a-z][A-Z][A-Za-z]+)(?![A-Za-z0-9-])"
+)
 _CAPITAL_WORD = r"[A-ZÀ-ÖØ-Þ][\w'-]*"
 _CAPITALISED = re.compile(
     rf"(?<![A-Za-z0-9.'-]){_CAPITAL_WORD}"
-    rf"(?:(?:(?<=\b[A-Z])\. ?|(?<=\bDr)\. |(?<=\bSt)\. |(?<=\bMt)\. |(?<=\bMr)\. |(?<=\bMs)\. |(?<=\bMrs)\. | (?:of|of the|de|da|di|du|la|le|van|von|der|den|bin|al|&) | )"
+    r"(?:(?:(?<=\b[A-Z])\. ?|(?:(?<=\bDr)|(?<=\bSt)|(?<=\bMt)|(?<=\bMr)|(?<=\bMs)|(?<=\bMrs))\. "
+    r"| (?:of|of the|de|da|di|du|la|le|van|von|der|den|bin|al|&) | )"
     rf"{_CAPITAL_WORD})*"
 )
 _KATAKANA = re.compile(r"[ァ-ヺー]{3,}(?:[・=][ァ-ヺー]{2,})*")
@@ -33,32 +37,36 @@ _KANJI_NAME = re.compile(
     r"|[一-鿿々]{1,4}(?= ?(?:さん|氏|様|先生|教授|博士|社長|部長|課長|首相|大統領|選手|監督)(?![一-鿿]))"
 )
 _QUOTED = re.compile(r"[「『]([^「」『』\n。]{2,40})[」』]|\"([^\"\n.]{2,60})\"")
-_COMMON = frozenset(
-    # Ordinary words that the rules for kanji suffixes and katakana would take for names.
-    "都市 市町村 区市町村 地区 市区 同市 同県 同町 同区 本線 全県 他県 各市 各県 各区 両県 当市 当区 火山 登山 鉱山 半島 列島 無人島 離島 河川 小川 空港 出港 入港 "
-    "直線 曲線 路線 幹線 支線 沿線 無線 有線 回線 電線 光線 視線 前線 配線 寺院 城下町 下町 農村 漁村 地方 最寄駅 終着駅 貨物駅 各駅 同駅 駅 県 市 区 町 村 本線 首都 京都府 "
-    "ページ データ サービス システム センサー モデル メーカー ユーザー バージョン ファイル マニュアル サポート ソフトウェア ハードウェア コンピュータ コンピューター "
-    "インターネット ウェブサイト メートル キログラム キロメートル パーセント センチメートル ミリメートル グラム リットル ドル ユーロ チーム グループ メンバー "
-    "シリーズ タイプ サイズ レベル ケース テスト エネルギー デザイン プログラム プロジェクト ニュース テレビ ラジオ ゲーム スポーツ アルバム シングル "
-    "ポンプ バルブ ケーブル ボルト アンペア ワット ヘルツ パスカル スイッチ ボタン メニュー エラー アラーム アップデート インストール メンテナンス コスト "
-    "キャンペーン イベント セール ポイント カード アプリ アカウント パスワード ログイン メール アドレス レポート リスト オプション パラメータ パラメーター".split()
-)
+_COMMON = word_set("""
+    都市 市町村 区市町村 地区 市区 同市 同県 同町 同区 本線 全県 他県 各市 各県 各区 両県 当市 当区 火山 登山
+    鉱山 半島 列島 無人島 離島 河川 小川 空港 出港 入港 直線 曲線 路線 幹線 支線 沿線 無線 有線 回線 電線 光線
+    視線 前線 配線 寺院 城下町 下町 農村 漁村 地方 最寄駅 終着駅 貨物駅 各駅 同駅 駅 県 市 区 町 村 本線 首都
+    京都府 ページ データ サービス システム センサー モデル メーカー ユーザー バージョン ファイル マニュアル
+    サポート ソフトウェア ハードウェア コンピュータ コンピューター インターネット ウェブサイト メートル
+    キログラム キロメートル パーセント センチメートル ミリメートル グラム リットル ドル ユーロ チーム グループ
+    メンバー シリーズ タイプ サイズ レベル ケース テスト エネルギー デザイン プログラム プロジェクト ニュース
+    テレビ ラジオ ゲーム スポーツ アルバム シングル ポンプ バルブ ケーブル ボルト アンペア ワット ヘルツ
+    パスカル スイッチ ボタン メニュー エラー アラーム アップデート インストール メンテナンス コスト キャンペーン
+    イベント セール ポイント カード アプリ アカウント パスワード ログイン メール アドレス レポート リスト
+    オプション パラメータ パラメーター
+    """)
 _NOT_NAMES = (
     STARTERS
-    | frozenset(
-        "I Yes Ok Okay Mr Mrs Ms Dr Prof January February March April May June July August September October November "
-        "December Monday Tuesday Wednesday Thursday Friday Saturday Sunday Figure Table Section Chapter Page Step Note "
-        "Warning Caution Important Example Source Sources Answer Question Internet".split()
-    )
+    | word_set("""
+    I Yes Ok Okay Mr Mrs Ms Dr Prof January February March April May June July August September October November
+    December Monday Tuesday Wednesday Thursday Friday Saturday Sunday Figure Table Section Chapter Page Step
+    Note Warning Caution Important Example Source Sources Answer Question Internet
+    """)
 )  # fmt: skip
-_PARTICLES = frozenset("of the de da di du la le van von der den bin al &".split())
+_PARTICLES = word_set("of the de da di du la le van von der den bin al &")
 # Verbs and adjectives whose capital at the start of a sentence is no part of the name that follows.
-_OPENERS = frozenset(
-    "Calibrate Contact Restart Start Stop Install Replace Remove Open Close Connect Disconnect Select Click Press Choose Enter "
-    "Set Run Read Write Call Ask Visit Send Download Upload Update Upgrade Turn Keep Make Take Put Get Go Try Let Add Change "
-    "Copy Delete Save Clean Store Measure Mount Apply Avoid Ensure Verify Confirm Consider Refer Using Given Former President "
-    "Based Born Including Against Across Among Around Behind Beyond Inside Outside Near Where Whether Whereas Today Formerly".split()
-)
+_OPENERS = word_set("""
+    Calibrate Contact Restart Start Stop Install Replace Remove Open Close Connect Disconnect Select Click Press
+    Choose Enter Set Run Read Write Call Ask Visit Send Download Upload Update Upgrade Turn Keep Make Take Put
+    Get Go Try Let Add Change Copy Delete Save Clean Store Measure Mount Apply Avoid Ensure Verify Confirm
+    Consider Refer Using Given Former President Based Born Including Against Across Among Around Behind Beyond
+    Inside Outside Near Where Whether Whereas Today Formerly
+    """)
 _NOT_ACRONYMS = frozenset(("OK", "AM", "PM", "NG", "NO", "YES", "I"))
 
 
@@ -107,7 +115,9 @@ def _english(folded: str) -> list[tuple[int, int]]:
     """Capitalised sequences; a single word at the start of a sentence only where it also stands within one."""
     sentences = segment(folded)
     starts = {_first_letter(folded, start, end) for start, end in sentences}
-    runs = [_trimmed(folded, *match.span(), at_start=match.start() in starts) for match in _CAPITALISED.finditer(folded)]
+    runs = [
+        _trimmed(folded, *match.span(), at_start=match.start() in starts) for match in _CAPITALISED.finditer(folded)
+    ]
     inside = Counter(folded[start:end] for start, end, at_start in runs if not at_start)
     kept = []
     for start, end, at_start in runs:

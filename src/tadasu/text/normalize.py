@@ -28,7 +28,7 @@ _LONG_DASHES = "\u2015\ufe31\ufe58"
 _WAVES = "\u301c\u3030"
 _SINGLE_QUOTES = "\u2018\u2019\u201a\u201b\u2032\u00b4"
 _DOUBLE_QUOTES = "\u201c\u201d\u201e\u201f\u2033\u301d\u301e\u301f"
-_FRACTIONS = "\u00bc\u00bd\u00be\u2150\u2151\u2152\u2153\u2154\u2155\u2156\u2157\u2158\u2159\u215a\u215b\u215c\u215d\u215e\u215f\u2189"
+_FRACTIONS = "\u00bc\u00bd\u00be\u2189" + "".join(map(chr, range(0x2150, 0x2160)))
 # Name variants that a keyboard gives one shape of and a register the other.
 _VARIANTS = {"髙": "高", "﨑": "崎", "德": "徳", "濵": "濱", "栁": "柳"}
 

@@ -15,6 +15,7 @@ from decimal import Decimal
 from tadasu.text.dates import DateMention, dates, same_date, scan_dates
 from tadasu.text.normalize import fold_with_offsets
 from tadasu.text.units import CANONICAL, LOOSE, PREFIXED, SCALES, UNIT
+from tadasu.text.wordlists import words
 
 __all__ = ["DateMention", "Number", "dates", "numbers", "same_date", "same_quantity"]
 
@@ -37,23 +38,21 @@ class Number:
 _ARABIC = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,3}(?:[ '][0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?"
 _KANJI = "〇零一二三四五六七八九十百千壱弐"
 _JAPANESE = rf"(?:{_ARABIC}|[{_KANJI}])(?:{_ARABIC}|[{_KANJI}万億兆])*"
-_WORDS = {
-    word: value
-    for value, words in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen".split()
-    )
-    for word in [words]
-} | {
-    word: 10 * (at + 2) for at, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split())
-}
+_UNDER_TWENTY = words(
+    """
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+    seventeen eighteen nineteen
+    """
+)
+_TENS = words("twenty thirty forty fifty sixty seventy eighty ninety")
+_WORDS = {word: value for value, word in enumerate(_UNDER_TWENTY)}
+_WORDS |= {word: value for value, word in zip(range(20, 100, 10), _TENS, strict=True)}
 _SCALE_WORDS = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_SCALE_SUFFIXES = {
-    **_SCALE_WORDS, "k": 1000, "mn": 10**6, "bn": 10**9, "tn": 10**12,
-    "百万": 10**6, "千": 1000,
-}  # fmt: skip
+_SCALE_SUFFIXES = _SCALE_WORDS | {"mn": 10**6, "bn": 10**9, "tn": 10**12}
 _MONEY_SUFFIXES = {"K": 1000, "M": 10**6, "m": 10**6, "B": 10**9, "b": 10**9, "T": 10**12}
-_SCALE = re.compile(r" ?(?P<word>hundred|thousand|million|billion|trillion|bn|mn|tn)\b|(?P<k>k)\b|(?P<money>[KMBTmb])\b")
+_SCALE = re.compile(
+    r" ?(?P<word>hundred|thousand|million|billion|trillion|bn|mn|tn)\b|(?P<k>k)\b|(?P<money>[KMBTmb])\b"
+)
 _WORD_NUMBER = "|".join(sorted((w for w in _WORDS if w not in ("zero", "one")), key=len, reverse=True))
 _NUMBER = re.compile(
     # Versions and addresses, telephone and serial numbers: passed over as a whole.
@@ -61,7 +60,8 @@ _NUMBER = re.compile(
     r"|(?!FY|CY)[A-Za-z_][A-Za-z_]*[-_/]?[0-9][A-Za-z0-9_-]*)"
     r"|(?P<time>(?<![0-9:])(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?![0-9:]))"
     r"|(?P<mixed>(?<![0-9])(?P<whole>[0-9]+) (?P<over>[1-9][0-9]?)/(?P<under>[2-9]|[1-9][0-9])(?![0-9/]))"
-    rf"|(?! )(?P<sign>[-▲△+±]|マイナス|minus )?(?P<currency>US\$|[$¥€£])? ?(?P<digits>{_JAPANESE}|(?<![0-9A-Za-z])\.[0-9]+)(?:[eE](?P<power>[+-]?[0-9]{{1,2}})(?![A-Za-z0-9]))?"
+    rf"|(?! )(?P<sign>[-▲△+±]|マイナス|minus )?(?P<currency>US\$|[$¥€£])? ?"
+    rf"(?P<digits>{_JAPANESE}|(?<![0-9A-Za-z])\.[0-9]+)(?:[eE](?P<power>[+-]?[0-9]{{1,2}})(?![A-Za-z0-9]))?"
     rf"|(?P<words>\b(?:{_WORD_NUMBER})(?:[- ](?:{_WORD_NUMBER}|one|hundred|thousand|million|billion))*\b)",
     re.IGNORECASE,
 )
@@ -280,11 +280,16 @@ def _clearly_numeric(text: str, digits: str, before: str, start: int, stop: int)
     if _IDIOMS.match(text, start):
         return False
     counted = UNIT.match(text, stop) is not None
-    if before and _KANJI_CHARACTER.match(before) and before not in "第約計全各昭和平成令大正明治同他毎前後残" and not counted:
+    if (
+        before
+        and _KANJI_CHARACTER.match(before)
+        and before not in "第約計全各昭和平成令大正明治同他毎前後残"
+        and not counted
+    ):
         return False
     following = text[stop : stop + 1]
     if counted:
         return digits not in ("万", "億", "兆")
-    if len(digits) == 1 or following and _KANJI_CHARACTER.match(following):
+    if len(digits) == 1 or (following and _KANJI_CHARACTER.match(following)):
         return False
     return any(c in _DIGITS for c in digits) and (any(c in _SMALL or c in _LARGE for c in digits) or len(digits) >= 3)

@@ -45,9 +45,7 @@ def segment(text: str, *, language: str | None = None, max_length: int = 400) ->
                 spans[-1] = (spans[-1][0], end)
             else:
                 spans.append((start, end))
-    return tuple(
-        piece for start, end in spans for piece in _fit(text, start, end, max_length, PROSE)
-    )
+    return tuple(piece for start, end in spans for piece in _fit(text, start, end, max_length, PROSE))
 
 
 def _units(text: str, block: Block, max_length: int) -> list[tuple[int, int]]:

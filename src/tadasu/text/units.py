@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
+from tadasu.text.wordlists import word_set
+
 _SPELLINGS: dict[str, str] = {
     "%": "% percent パーセント per\u00a0cent プロ",
     "円": "円 yen JPY 圓",
@@ -127,7 +129,7 @@ CANONICAL: dict[str, str] = {
 }
 """What is written, folded, to the unit it stands for."""
 
-LOOSE = frozenset("度 個 台 本 枚 件 点 社 冊 匹 号 番 位 章 条 種 か所 代 期 校 曲 次 回 人 か国 世帯 階".split())
+LOOSE = word_set("度 個 台 本 枚 件 点 社 冊 匹 号 番 位 章 条 種 か所 代 期 校 曲 次 回 人 か国 世帯 階")
 """Counters that another language leaves out or names by a noun: they never make two quantities differ."""
 
 PREFIXED = {"$": "USD", "US$": "USD", "¥": "円", "€": "EUR", "£": "GBP"}
