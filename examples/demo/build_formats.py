@@ -96,12 +96,13 @@ def write_xlsx(source: Source, target: Path) -> None:
             sheet.append([_number(cell) if number else cell for cell in row])
         for cell in sheet[1]:
             cell.font = Font(bold=True)
-        for column in sheet.iter_cols(min_row=2):
-            for cell in column:
+        for column in sheet.iter_cols():
+            money = re.search("Price|価格|送料", str(column[0].value)) is not None
+            for cell in column[1:]:
                 if isinstance(cell.value, float):
                     cell.number_format = "#,##0.00"
                 elif isinstance(cell.value, int):
-                    cell.number_format = "#,##0" if cell.value >= 3000 else "0"
+                    cell.number_format = "#,##0" if money else "0"
         sheet.freeze_panes = "A2"
     properties = book.properties
     properties.creator = source.fields["author"]
