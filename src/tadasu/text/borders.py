@@ -29,7 +29,8 @@ _RUN = re.compile(rf"{_MARKS}+(?: \.)*{_CLOSERS}*(?:{_MARKS}+{_CLOSERS}*)*(?:\[\
 _SPACE = re.compile(r"\s*")
 _OPENING = "\"'“‘«([{「『（【《〈〔*_`~¿¡"
 _BRACKETS = re.compile(r"""["“”「」『』（）()【】《》〈〉〔〕｢｣\[\]]""")
-_PAIRS = dict(zip("”」』）)】》〉〕｣]", "“「『（(【《〈〔｢[", strict=True))
+_PAIRS = dict(zip("”」』）】》〉〕｣]", "“「『（【《〈〔｢[", strict=True))
+_FULL_WIDTH = {"(": "（", ")": "）"}  # writers mix the two widths in one pair
 _OPENERS = frozenset(_PAIRS.values())
 _CJK = re.compile(
     r"[\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff「」『』（）【】《》〈〉〔〕]"
@@ -37,13 +38,19 @@ _CJK = re.compile(
 _WORDISH = re.compile(r"[A-Za-z0-9０-９Ａ-Ｚａ-ｚ]")
 # What keeps a Japanese sentence going after a quotation or a call: particles, but not the adverbs that begin alike.
 _GOES_ON = re.compile(
-    r"[、，,・]|と(?!ても|ころ|にかく|もかく|りあえず|きどき|きに|同時|共に|つぜん)|って|なんて|など|なら(?!ば)|という|"
-    r"は(?!い|じめ|っきり|たして|やく)|が(?![、，])|を|に(?!もかかわらず|しても)|の(?!ち)|も(?!し|う|ちろん|っと|の|とも)|"
-    r"で(?!も|は|すが|すから)|へ|から(?!だ)|まで|より(?!も)|だ(?!が|から|けど|って)|です(?!が|から)|である|や(?!がて|はり|っと|っぱり)"
+    r"[、，,・]|という|って|など|なんて|なら(?!ば|ん|な)|まで|より(?!も)|から(?!だ)|を"
+    r"|と(?![てこにもきつりなんくどっ同共])|は(?![いじっずなるーぁた]|やく)|が(?![、，んっ])"
+    r"|に(?![ぎほっゃ]|もかかわらず|しても)|の(?![ちどみんぼりる])|も(?![しうちっのとら])|で(?![きもはすしあー])"
+    r"|へ(?![えーん])|や(?![がはっますさらめろれ])|だ(?![がかけっれめい])|です(?!が|から)|である"
 )
 _NAMES_WITH_STOP = ("モーニング娘。", "ゲスの極み乙女。", "いきものがかり。")
+_CLOSING = frozenset('”」』）)】》〉〕］｣"')
+# Kana that verbs, adjectives and the copula end with, and marks: what stands before is a whole sentence.
+_SENTENCE_LAST = frozenset("るたうくすぐむぶつぬいだん。．.!?！？」』）)\n")
 _CAPTION = re.compile(r"(?:[図表式第章節項]|No|Fig)\s*[0-9０-９]+$")
-_MARKER = re.compile(r"\s*[(（]?(?:[0-9０-９]{1,3}|[A-Za-zＡ-Ｚａ-ｚ]|[ivxIVX]{1,4})(?:[.．-][0-9０-９]+)*\s*$")
+_MARKER = re.compile(
+    r"\s*[(（]?(?:[A-Za-zＡ-Ｚａ-ｚ]?[0-9０-９]{1,3}|[A-Za-zＡ-Ｚａ-ｚ]|[ivxIVX]{1,4})(?:[.．-][0-9０-９]+)*\s*$"
+)
 _TOKEN = re.compile(r"[A-Za-zÀ-ɏ0-9.'’&/@:_-]+$")
 _SPOKEN = re.compile(rf"(?:[A-Z][\w'’-]*\s+|the\s+|his\s+|her\s+){{1,3}}(?:{SPEECH})\b")
 _WORD = re.compile(r"[A-Za-z’']+")
@@ -51,7 +58,7 @@ _ODD_START = re.compile(r"[a-z]{1,2}[A-Z]|https?://|www\.")
 _UPPER = re.compile(r"[A-ZÀ-ÖØ-Þ]")
 _MULTI_DOT = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]{1,2}$|(?:Ph|M|B|D|Ed|Sc|Eng)\.(?:D|Sc|Ed|Eng|Phil|A|S)$")
 # A bracket that holds more than this, or more sentences than that, no longer holds them together.
-_HOLD_LENGTH = 240
+_HOLD_LENGTH = 200
 _HOLD_SENTENCES = 4
 
 
@@ -86,7 +93,7 @@ def _held(text: str, start: int, end: int) -> list[tuple[int, int]]:
     stack: list[tuple[str, int]] = []
     pairs: list[tuple[int, int]] = []
     for match in _BRACKETS.finditer(text, start, end):
-        mark, at = match.group(), match.start()
+        mark, at = _FULL_WIDTH.get(match.group(), match.group()), match.start()
         opening = _PAIRS.get(mark, "")
         if mark == '"' and not (at == start or text[at - 1].isspace() or text[at - 1] in _OPENING):
             opening = '"'
@@ -114,7 +121,8 @@ def _ends(text: str, unit: int, match: re.Match[str], end: int, *, closed: int, 
     if any(c in _FULL for c in run):
         if run == "。" and text.endswith(_NAMES_WITH_STOP, unit, mark + 1):
             return False
-        return not (closed >= 0 and _goes_on(text, after, end, unit, closed))
+        quoted = closed >= 0 or any(c in _CLOSING for c in run)
+        return not (quoted and _goes_on(text, after, end, unit, closed))
     if any(c in _CALL for c in run):
         return not _goes_on(text, after, end, unit, closed)
     if run[0] in "…‥" or run.startswith(".."):
@@ -133,8 +141,11 @@ def _ends(text: str, unit: int, match: re.Match[str], end: int, *, closed: int, 
 
 def _goes_on(text: str, after: int, end: int, unit: int, closed: int) -> bool:
     """Whether the sentence continues after a quotation or a call that ends at `after`."""
-    if closed > unit and text[closed] in "『《〈" and not text[after].isspace():
-        return True  # a title within a sentence
+    if closed > unit and not text[after].isspace():
+        if text[closed] in "『《〈":
+            return True  # a title within a sentence
+        if text[closed] in "（(" and text[closed - 1] not in _SENTENCE_LAST:
+            return True  # a remark within a sentence
     return _GOES_ON.match(text, after, end) is not None
 
 
@@ -188,6 +199,14 @@ def _ascii_ends(text: str, unit: int, match: re.Match[str], end: int, *, cased: 
         return not (lower and quoted)
     if "!" in run or "?" in run:
         return not lower
+    before_token = mark - len(token) - 1
+    if (
+        len(token) == 1
+        and before_token >= unit
+        and not text[before_token].isspace()
+        and text[before_token] not in _OPENING
+    ):
+        token = ""  # the last letter of a sign, a key or a formula: °C, Ctrl+C
     return _stop_ends(token, word, text[first], lower=lower and cased)
 
 
