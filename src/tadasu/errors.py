@@ -27,6 +27,8 @@
     │   ├── DocumentUnreadable       document_unreadable
     │   ├── EncodingUnknown          encoding_unknown
     │   ├── ParserTimeout            parser_timeout
+    │   ├── ParserCrashed            parser_crashed
+    │   ├── AccessInvalid            access_invalid
     │   └── RowInvalid               row_invalid
     ├── StoreError                                   6  the index or the state database
     │   ├── StoreBusy                store_busy      retryable
@@ -289,6 +291,22 @@ class ParserTimeout(DocumentError):
     code = "parser_timeout"
     message = "{source}: parsing was stopped after {seconds} s."
     hint_template = "Split the file, or raise ingestion.parse_seconds in tadasu.toml."
+
+
+class ParserCrashed(DocumentError):
+    """The process that parses died on this file (a fault in a library, or memory); the others go on."""
+
+    code = "parser_crashed"
+    message = "{source}: the parser stopped working on it ({reason})."
+    hint_template = "Open it in its own program and save it again; if it is genuine, please report it."
+
+
+class AccessInvalid(DocumentError):
+    """An access file that cannot be understood; nothing in its folder is ingested."""
+
+    code = "access_invalid"
+    message = "{source}: {reason}; nothing in this folder was ingested."
+    hint_template = 'Write it as: groups = ["name", "other name"]'
 
 
 class RowInvalid(DocumentError):

@@ -1,0 +1,78 @@
+"""What a parser read, as a document with its id: from a file, or from a page of the web."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from pathlib import PurePosixPath
+
+from tadasu.answering.ingestion.parsers.parsed import Parsed
+from tadasu.core.documents import Access, Document, Origin
+from tadasu.core.ids import digest, document_id
+from tadasu.text.language import detect
+
+_LANGUAGES = frozenset({"ja", "en"})
+_TITLE_LENGTH = 200
+
+
+def fingerprint(data: bytes) -> str:
+    """SHA-256 of bytes, in hexadecimal digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def content_hash(mark: str, access: Access, version: str) -> str:
+    """What changes exactly when a document has to be stored anew: its bytes, who may see it, or how it is read.
+
+    The first eight digits say who may see it, so that a change of that alone can be told.
+    """
+    seen_by = digest(access.tenant, *sorted(access.groups))
+    return seen_by[:8] + digest(mark, seen_by, version)[8:]
+
+
+def document_of(
+    parsed: Parsed, *, source: str, content_hash: str, access: Access | None = None, origin: Origin = Origin.INTERNAL
+) -> Document:
+    """`parsed` as a document of `source` (already with its ``#row`` where it has one)."""
+    access = access or Access()
+    declared = parsed.language[:2]
+    detected = detect(parsed.text)
+    name = PurePosixPath(source.partition("#")[0]).stem
+    title = " ".join((parsed.title or (name if not parsed.key else "")).split())
+    return Document(
+        id=document_id(access.tenant, source),
+        source=source,
+        title=title[:_TITLE_LENGTH],
+        text=parsed.text,
+        content_hash=content_hash,
+        blocks=parsed.blocks,
+        media_type=parsed.media_type,
+        # Templates declare a language that nobody set: the text is believed first.
+        language=detected if detected in _LANGUAGES else (declared if declared in _LANGUAGES else detected),
+        date=parsed.date,
+        access=access,
+        origin=origin,
+        metadata=parsed.metadata,
+    )
+
+
+def document_from_html(
+    data: bytes, *, url: str, charset: str = "", title: str = "", date: str = "", access: Access | None = None
+) -> Document:
+    """A web page as a document.
+
+    Args:
+        data: the page.
+        url: its address, the document's source.
+        charset: what the HTTP header said, if anything.
+        title: used where the page has none.
+        date: used where the page has none.
+        access: who may see it.
+
+    Raises:
+        DocumentEmpty, EncodingUnknown, DocumentDamaged: nothing to read.
+    """
+    from tadasu.answering.ingestion.parsers.html import html_document  # noqa: PLC0415 - lxml and trafilatura are heavy
+
+    parsed = html_document(data, source=url, charset=charset)
+    document = document_of(parsed, source=url, content_hash=digest(fingerprint(data)), access=access, origin=Origin.WEB)
+    return replace(document, title=(parsed.title or title or url)[:_TITLE_LENGTH], date=document.date or date)

@@ -1,0 +1,222 @@
+"""From a folder to the index: walk, read, cut, encode, store. What has not changed is left alone."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tadasu.answering.ingestion.chunkers import label_of
+from tadasu.answering.ingestion.reading import Cut, FileEnd, IngestionSettings, Ledger, Reader, is_below
+from tadasu.answering.ingestion.report import Failure, FileOutcome, FileReport, IngestReport, Progress
+from tadasu.answering.ingestion.walk import FoundFile, Refused, Root, roots_of, walk
+from tadasu.answering.ingestion.worker import ParserProcess
+from tadasu.core.documents import Passage
+from tadasu.core.ids import document_id
+from tadasu.core.vectors import PassageText, PassageVectors
+from tadasu.ports import Clock, Encoder, IndexedPassage, PassageIndex, TokenCounter
+
+_ENCODE_AT_ONCE = 64
+_REMOVE_AT_ONCE = 500
+_QUEUED_BATCHES = 2
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Counts of a run as it goes."""
+
+    total: int
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    passages: int = 0
+    done: int = 0
+    failures: list[Failure] = field(default_factory=list)
+    files: list[FileReport] = field(default_factory=list)
+    written: dict[str, list[tuple[bool, int]]] = field(default_factory=dict)
+
+    def wrote(self, cut: Cut, *, known: bool) -> None:
+        self.updated += known
+        self.added += not known
+        self.passages += len(cut.passages)
+        self.written.setdefault(cut.file, []).append((known, len(cut.passages)))
+
+    def ended(self, end: FileEnd) -> None:
+        written = self.written.pop(end.file, [])
+        self.unchanged += end.unchanged
+        self.failures.extend(end.failures)
+        self.done += 1
+        if end.failures:
+            outcome = FileOutcome.PARTLY if written or end.unchanged else FileOutcome.FAILED
+        elif not written:
+            outcome = FileOutcome.UNCHANGED
+        else:
+            outcome = FileOutcome.UPDATED if end.unchanged or any(known for known, _ in written) else FileOutcome.ADDED
+        self.files.append(FileReport(end.file, outcome, len(written), sum(count for _, count in written)))
+
+
+class Ingestion:
+    """Ingests folders into one index.
+
+    Every document is one transaction, so an ingest that is killed leaves whole documents behind, and the next one takes
+    up what is missing: same ids, search terms and vectors as if nothing had happened.
+    """
+
+    def __init__(
+        self,
+        *,
+        index: PassageIndex,
+        encoder: Encoder,
+        counter: TokenCounter,
+        clock: Clock,
+        settings: IngestionSettings | None = None,
+    ) -> None:
+        self._index = index
+        self._encoder = encoder
+        self._counter = counter
+        self._clock = clock
+        self._settings = settings or IngestionSettings()
+
+    async def run(
+        self,
+        root: Path | Sequence[Path],
+        *,
+        tenant: str = "default",
+        groups: frozenset[str] = frozenset(),
+        base: Path | None = None,
+        on_progress: Callable[[Progress], None] | None = None,
+        prune: bool = True,
+    ) -> IngestReport:
+        """Bring the index up to date with the files below `root`.
+
+        Args:
+            root: folders or files. A source begins with the root's own name, or is its path from `base` inside that.
+            tenant: whose documents they are.
+            groups: who may see files where no ``.tadasu-access.toml`` says otherwise; empty: all of the tenant.
+            base: the folder of the workspace.
+            on_progress: called after every file, in the event loop.
+            prune: remove stored documents below the roots whose files (or rows) are gone.
+
+        Raises:
+            InputInvalid: a root does not exist, or two have one name.
+            StoreError: the index cannot be written. Errors of documents are in the report.
+        """
+        began = self._clock.elapsed()
+        roots = await asyncio.to_thread(roots_of, root, base=base)
+        ledger = Ledger(stored=await self._stored(roots, tenant))
+        found = await asyncio.to_thread(lambda: [item for r in roots for item in walk(r, groups=groups)])
+        tally = _Tally(total=len(found))
+        parsers = ParserProcess(memory_mb=self._settings.parse_memory_mb)
+        reader = Reader(
+            tenant=tenant, counter=self._counter, encoder_id=self._encoder.id, settings=self._settings, parsers=parsers
+        )
+        try:
+            await self._write(_items(reader, found, ledger), ledger, tally, on_progress)
+        finally:
+            await asyncio.to_thread(parsers.close)
+        removed = ledger.gone() if prune else []
+        ids = [document_id(tenant, source) for source in removed]
+        for at in range(0, len(ids), _REMOVE_AT_ONCE):
+            await self._index.remove(ids[at : at + _REMOVE_AT_ONCE])
+        return IngestReport(
+            added=tally.added,
+            updated=tally.updated,
+            unchanged=tally.unchanged,
+            removed=len(removed),
+            passages=tally.passages,
+            seconds=self._clock.elapsed() - began,
+            failed=tuple(tally.failures),
+            files=(*tally.files, *(FileReport(source, FileOutcome.REMOVED, 1) for source in removed)),
+        )
+
+    async def _stored(self, roots: Sequence[Root], tenant: str) -> dict[str, str]:
+        stored: dict[str, str] = {}
+        for root in roots:
+            below = await self._index.fingerprints(tenant=tenant, source_prefix=root.source)
+            stored |= {source: mark for source, mark in below.items() if is_below(source, root.source)}
+        return stored
+
+    async def _write(
+        self,
+        items: Iterator[Cut | FileEnd],
+        ledger: Ledger,
+        tally: _Tally,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> None:
+        """Encode and store one batch while the next is read and cut in another thread."""
+        queue: asyncio.Queue[list[Cut | FileEnd]] = asyncio.Queue(maxsize=_QUEUED_BATCHES)
+
+        async def produce() -> None:
+            while batch := await asyncio.to_thread(_batch, items, self._settings.batch_passages):
+                await queue.put(batch)
+            await queue.put([])
+
+        producer = asyncio.create_task(produce())
+        try:
+            while batch := await _next(queue, producer):
+                await self._store(batch, ledger, tally, on_progress)
+        finally:
+            producer.cancel()
+            await asyncio.gather(producer, return_exceptions=True)
+
+    async def _store(
+        self,
+        batch: Sequence[Cut | FileEnd],
+        ledger: Ledger,
+        tally: _Tally,
+        on_progress: Callable[[Progress], None] | None,
+    ) -> None:
+        passages = [passage for item in batch if isinstance(item, Cut) for passage in item.passages]
+        vectors = iter(await self._encode(passages))
+        for item in batch:
+            if isinstance(item, Cut):
+                pairs = zip(item.passages, item.terms, strict=True)
+                indexed = [IndexedPassage(passage, terms, next(vectors)) for passage, terms in pairs]
+                await self._index.put(item.document, indexed)
+                tally.wrote(item, known=item.document.source in ledger.stored)
+            else:
+                tally.ended(item)
+                if on_progress is not None:
+                    on_progress(Progress(tally.done, tally.total, item.file, tally.passages))
+
+    async def _encode(self, passages: Sequence[Passage]) -> list[PassageVectors]:
+        vectors: list[PassageVectors] = []
+        for at in range(0, len(passages), _ENCODE_AT_ONCE):
+            texts = [passage_text(passage) for passage in passages[at : at + _ENCODE_AT_ONCE]]
+            vectors += await asyncio.to_thread(self._encoder.encode_passages, texts)
+        return vectors
+
+
+def passage_text(passage: Passage) -> PassageText:
+    """What the encoder reads of a passage."""
+    label = label_of(passage)
+    strips = tuple((strip.start, strip.end) for strip in passage.strips)
+    return PassageText(text=passage.text, strips=strips, title=label)
+
+
+def _items(reader: Reader, found: Sequence[FoundFile | Refused], ledger: Ledger) -> Iterator[Cut | FileEnd]:
+    for file in found:
+        yield from reader.read(file, ledger)
+
+
+def _batch(items: Iterator[Cut | FileEnd], size: int) -> list[Cut | FileEnd]:
+    """The next items with about `size` passages; empty at the end."""
+    batch: list[Cut | FileEnd] = []
+    passages = 0
+    for item in items:
+        batch.append(item)
+        passages += len(item.passages) if isinstance(item, Cut) else 0
+        if passages >= size or len(batch) >= 8 * size:
+            break
+    return batch
+
+
+async def _next(queue: asyncio.Queue[list[Cut | FileEnd]], producer: asyncio.Task[None]) -> list[Cut | FileEnd]:
+    """The next batch, or the error that the reading thread ended with."""
+    getter = asyncio.ensure_future(queue.get())
+    await asyncio.wait({getter, producer}, return_when=asyncio.FIRST_COMPLETED)
+    if not getter.done() and producer.done() and (error := producer.exception()) is not None:
+        getter.cancel()
+        raise error
+    return await getter
