@@ -1,15 +1,22 @@
 """A follow-up question as a standalone query for retrieval. The generator still gets the user's words.
 
-Rules, in the order they are asked: without a turn before, or where the question names its own topic, it stands alone;
-where it points back (it, that, それ, その …) or is too short to stand, the topic of the turns before goes in front.
+A chat model restates it where one is configured; rules do otherwise, and wherever the model fails. The rules, in the
+order they are asked: without a turn before, or where the question names its own topic, it stands alone; where it points
+back (it, that, それ, その …) or is too short to stand, the topic of the turns before goes in front.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Protocol
 
+from tadasu.core.runs import Run
+from tadasu.core.usage import Stage
+from tadasu.errors import ProviderError
+from tadasu.ports import Chance, ChatModel, Ledger, PromptTemplate
 from tadasu.text.analyze import content_terms
+from tadasu.text.language import detect
 from tadasu.text.names import proper_names
 from tadasu.text.normalize import fold
 
@@ -22,6 +29,51 @@ _POINTS_BACK = re.compile(
 )
 _TOPIC_QUESTION_JA = re.compile(r"^.{1,12}(?:は|なら|の場合は?)[？?]?$")
 _LOOK_BACK = 3
+_QUERY_TOKENS = 120
+
+
+class Restate(Protocol):
+    """Turns a question and the runs before it into a query that stands alone."""
+
+    async def __call__(self, question: str, history: Sequence[Run], *, ledger: Ledger) -> str:
+        """The query; equal to `question` where it stands alone. Never raises."""
+        ...
+
+
+async def restate_by_rules(question: str, history: Sequence[Run], *, ledger: Ledger) -> str:
+    """The rules of this module, without any model."""
+    del ledger
+    return standalone(question, [turn.query for turn in history])
+
+
+class RestateByChat:
+    """Lets a chat model restate a follow-up, and the rules where it fails or has nothing to go by."""
+
+    def __init__(self, chat: ChatModel, prompts: Mapping[str, PromptTemplate], chance: Chance) -> None:
+        """`prompts` holds the prompt ``standalone`` per language."""
+        self._chat = chat
+        self._prompts = prompts
+        self._chance = chance
+
+    async def __call__(self, question: str, history: Sequence[Run], *, ledger: Ledger) -> str:
+        """See `Restate`."""
+        by_rules = await restate_by_rules(question, history, ledger=ledger)
+        if not history:
+            return by_rules
+        prompt = self._prompts.get(detect(question)) or self._prompts["en"]
+        turns = "\n".join(f"- {turn.question}\n  {turn.answer.text}" for turn in history[-_LOOK_BACK:])
+        messages = prompt.messages(question=question, conversation=turns, nonce=self._chance.token())
+        try:
+            pieces = [
+                delta.text
+                async for delta in self._chat.stream(
+                    messages, max_tokens=_QUERY_TOKENS, temperature=0.0, ledger=ledger, stage=Stage.REWRITE
+                )
+            ]
+        except ProviderError:
+            return by_rules
+        written = "".join(pieces).strip().splitlines()
+        return written[0].strip() if written and written[0].strip() else by_rules
 
 
 def standalone(question: str, earlier: Sequence[str]) -> str:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tadasu.answering.ingestion.chunkers import passages_of
-from tadasu.answering.ingestion.parsers import parse_bytes
+from tadasu.answering.ingestion.parsers.registry import parse_bytes
+from tadasu.answering.retrieval.fusion import FusionTable
 from tadasu.answering.retrieval.transient import rank_transient
 from tadasu.core.documents import Document, Origin, Passage
 from tadasu.core.ids import digest, document_id
@@ -20,6 +22,7 @@ from tadasu.core.vectors import PassageText
 from tadasu.errors import DocumentError
 from tadasu.ports import Encoder, Ledger, TokenCounter, WebSearch
 from tadasu.runtime.ledger import timed
+from tadasu.text.analyze import content_terms
 from tadasu.text.language import detect
 
 _WEB_TENANT = "web:"
@@ -28,10 +31,20 @@ _WEB_TENANT = "web:"
 class WebReader:
     """OutsideSearch over one web search provider."""
 
-    def __init__(self, *, web: WebSearch, encoder: Encoder, counter: TokenCounter, passages_kept: int = 10) -> None:
+    def __init__(
+        self,
+        *,
+        web: WebSearch,
+        encoder: Encoder,
+        counter: TokenCounter,
+        weights: FusionTable,
+        passages_kept: int = 10,
+    ) -> None:
+        """`weights` fuse the pages' dense and keyword scores; at most `passages_kept` passages come back."""
         self._web = web
         self._encoder = encoder
         self._counter = counter
+        self._weights = weights
         self._passages_kept = passages_kept
 
     async def search(self, query: str, *, inside: Retrieval, limit: int, language: str, ledger: Ledger) -> Retrieval:
@@ -50,14 +63,15 @@ class WebReader:
             vectors = self._encoder.encode_passages(
                 [PassageText(p.text, strips=tuple((s.start, s.end) for s in p.strips), title=p.title) for p in passages]
             )
-        return rank_transient(
+        ranked = rank_transient(
             inside.query,
             passages,
             vectors,
             query_vector=vector,
-            term_weights=inside.term_weights,
-            k=self._passages_kept,
+            term_weights=inside.term_weights or dict.fromkeys(content_terms(inside.query), 1.0),
+            weights=self._weights,
         )
+        return replace(ranked, candidates=ranked.candidates[: self._passages_kept])
 
     def _passages(self, page: WebPage) -> Sequence[Passage]:
         document = page_document(page)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tadasu.answering.conversation import standalone
+from tadasu.answering.conversation import Restate
 from tadasu.answering.correction.loop import CorrectionLoop
 from tadasu.answering.generation.abstention import abstain
-from tadasu.answering.generation.compose import AnswerComposer
+from tadasu.answering.generation.compose import AnswerComposer, AnswerFinished, SentenceReleased
 from tadasu.answering.refinement import Refined, RefinementSettings, refine
+from tadasu.core.answers import Answer
 from tadasu.core.documents import Scope
 from tadasu.core.events import Listener, RunEnded, TextReleased, ignore
 from tadasu.core.runs import Run
@@ -37,6 +38,7 @@ class Inquiry:
 class Pipeline:
     """Answers questions. Holds no state between them; one object serves any number at once."""
 
+    restate: Restate
     correction: CorrectionLoop
     composer: AnswerComposer
     counter: TokenCounter
@@ -53,7 +55,7 @@ class Pipeline:
         ledger = RunLedger(self.clock)
         created_at = self.clock.now().isoformat(timespec="milliseconds")
         language = inquiry.language or _language(inquiry.question)
-        query = standalone(inquiry.question, [turn.query for turn in inquiry.history])
+        query = await self.restate(inquiry.question, inquiry.history, ledger=ledger)
 
         corrected = await self.correction.run(
             query,
@@ -66,9 +68,9 @@ class Pipeline:
         refined = refine(corrected.passages, counter=self.counter, settings=self.refinement)
         if refined.evidence:
             task = self._task(inquiry.question, language, refined)
-            answer = await self.composer.compose(task, ledger=ledger, listen=listen)
+            answer = await self._written(task, ledger, listen)
         else:
-            answer = abstain(corrected.reason, language)
+            answer = abstain(corrected.reason, language=language)
             listen(TextReleased(answer.text))
 
         run = Run(
@@ -94,6 +96,15 @@ class Pipeline:
         self.runs.save(run)
         listen(RunEnded(run))
         return run
+
+    async def _written(self, task: WritingTask, ledger: RunLedger, listen: Listener) -> Answer:
+        async for event in self.composer.compose(task, ledger=ledger):
+            match event:
+                case SentenceReleased():
+                    listen(TextReleased(event.text, event.citations))
+                case AnswerFinished():
+                    return event.answer
+        raise AssertionError("a composer ends with AnswerFinished")
 
     def _task(self, question: str, language: str, refined: Refined) -> WritingTask:
         return WritingTask(

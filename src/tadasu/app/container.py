@@ -10,18 +10,25 @@ from tadasu.app.assets import models_folder
 from tadasu.app.settings import Settings
 from tadasu.app.workspace import Workspace
 from tadasu.core.documents import Reader
+from tadasu.core.grades import Thresholds
 from tadasu.core.ids import digest
+from tadasu.errors import SettingsInvalid
 from tadasu.providers.registry import load_plugin
 from tadasu.runtime.world import SystemChance, SystemClock, SystemIds
 
 if TYPE_CHECKING:
+    from tadasu.answering.conversation import Restate
     from tadasu.answering.correction.policy import CorrectionSettings
+    from tadasu.answering.generation.compose import AnswerComposer
     from tadasu.answering.ingestion.pipeline import Ingestion
     from tadasu.answering.outside import WebReader
     from tadasu.answering.pipeline import Pipeline
     from tadasu.answering.retrieval.embedders.onnx import OnnxEncoder
+    from tadasu.answering.retrieval.fusion import FusionTable
     from tadasu.answering.retrieval.hybrid import HybridSearch
-    from tadasu.ports import AnswerWriter, Chance, ChatModel, Clock, Grader, Ids, RunBook, Store
+    from tadasu.ports import Chance, ChatModel, Clock, Grader, Ids, PromptTemplate, RunBook, Store
+
+DEFAULT_THRESHOLDS = Thresholds()
 
 
 class Container:
@@ -66,23 +73,35 @@ class Container:
     @cached_property
     def search(self) -> HybridSearch:
         """Dense and keyword search, fused."""
-        from tadasu.answering.retrieval.fusion import load_weights
         from tadasu.answering.retrieval.hybrid import HybridSearch
 
-        return HybridSearch(
-            search=self.store,
-            terms=self.store,
-            encoder=self.encoder,
-            weights=load_weights(models_folder() / "fusion.json"),
-        )
+        return HybridSearch(search=self.store, terms=self.store, encoder=self.encoder, weights=self.fusion)
+
+    @cached_property
+    def fusion(self) -> FusionTable:
+        """How dense and keyword scores are weighed."""
+        from tadasu.answering.retrieval.fusion import load_weights
+
+        return load_weights(models_folder() / "fusion.json")
 
     @cached_property
     def grader(self) -> Grader:
         """Grades passages."""
         chosen = self.settings.grading
         open_grader = load_plugin("tadasu.graders", chosen.grader)
-        grader: Grader = open_grader(models_folder() / "grader", tau_high=chosen.tau_high, tau_low=chosen.tau_low)
+        grader: Grader = open_grader(models_folder() / "grader", thresholds=self._thresholds())
         return grader
+
+    def _thresholds(self) -> Thresholds | None:
+        """Thresholds by hand; None where the calibrated ones hold."""
+        high, low = self.settings.grading.tau_high, self.settings.grading.tau_low
+        if high is None and low is None:
+            return None
+        high = DEFAULT_THRESHOLDS.high if high is None else high
+        low = min(DEFAULT_THRESHOLDS.low, high) if low is None else low
+        if low > high:
+            raise SettingsInvalid(where="grading", key="tau_low", reason=f"is above tau_high ({low} > {high})")
+        return Thresholds(high=high, low=low)
 
     @cached_property
     def outside(self) -> WebReader | None:
@@ -98,6 +117,7 @@ class Container:
             web=open_search(folder=str(folder if folder.is_absolute() else self.workspace.root / folder)),
             encoder=self.encoder,
             counter=self.encoder,
+            weights=self.fusion,
         )
 
     @cached_property
@@ -122,14 +142,34 @@ class Container:
         return chat
 
     @cached_property
-    def writer(self) -> AnswerWriter:
-        """Words answers: the chat model, or quotations."""
-        from tadasu.answering.generation.chat import ChatWriter
+    def composer(self) -> AnswerComposer:
+        """Words and checks answers: the chat model with quotations to fall back on, or quotations alone."""
+        from tadasu.answering.generation.chat import ChatWriter, ChatWriterSettings
+        from tadasu.answering.generation.compose import AnswerComposer
         from tadasu.answering.generation.extractive import ExtractiveWriter
 
         if self.chat is None:
-            return ExtractiveWriter()
-        return ChatWriter(self.chat, max_tokens=self.settings.chat.max_tokens)
+            return AnswerComposer(ExtractiveWriter())
+        writer = ChatWriter(
+            self.chat,
+            prompts=self._prompts("answer"),
+            settings=ChatWriterSettings(max_tokens=self.settings.chat.max_tokens),
+        )
+        return AnswerComposer(writer, fallback=ExtractiveWriter())
+
+    @cached_property
+    def restate(self) -> Restate:
+        """Follow-ups to standalone queries: by the chat model where there is one, else by rules."""
+        from tadasu.answering.conversation import RestateByChat, restate_by_rules
+
+        if self.chat is None:
+            return restate_by_rules
+        return RestateByChat(self.chat, self._prompts("standalone"), self.chance)
+
+    def _prompts(self, name: str) -> dict[str, PromptTemplate]:
+        from tadasu.prompts.registry import LANGUAGES, load
+
+        return {language: load(name, language) for language in LANGUAGES}
 
     @cached_property
     def runs(self) -> RunBook:
@@ -149,13 +189,13 @@ class Container:
     def pipeline(self) -> Pipeline:
         """Answers questions."""
         from tadasu.answering.correction.loop import CorrectionLoop
-        from tadasu.answering.generation.compose import AnswerComposer
         from tadasu.answering.pipeline import Pipeline
         from tadasu.answering.refinement import RefinementSettings
         from tadasu.runtime.budget import Limits
 
         chosen = self.settings
         return Pipeline(
+            restate=self.restate,
             correction=CorrectionLoop(
                 search=self.search,
                 grader=self.grader,
@@ -163,7 +203,7 @@ class Container:
                 settings=self.correction,
                 k=chosen.retrieval.k,
             ),
-            composer=AnswerComposer(self.writer),
+            composer=self.composer,
             counter=self.encoder,
             refinement=RefinementSettings(**dict(chosen.refinement)),
             limits=Limits(**dict(chosen.budget)),
@@ -177,7 +217,8 @@ class Container:
     @cached_property
     def ingestion(self) -> Ingestion:
         """From files to the index."""
-        from tadasu.answering.ingestion.pipeline import Ingestion, IngestionSettings
+        from tadasu.answering.ingestion.pipeline import Ingestion
+        from tadasu.answering.ingestion.reading import IngestionSettings
 
         return Ingestion(
             index=self.store,

@@ -16,7 +16,7 @@ from tadasu.core.events import Listener, ignore
 from tadasu.core.runs import Round, Run, SearchMode
 
 if TYPE_CHECKING:
-    from tadasu.answering.ingestion.pipeline import IngestReport, Progress
+    from tadasu.answering.ingestion.report import IngestReport, Progress
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -74,6 +74,7 @@ class Tadasu:
         return await self.container.ingestion.run(
             [Path(path) for path in paths],
             tenant=self.container.reader.tenant,
+            base=self.workspace.root,
             groups=frozenset(groups),
             on_progress=on_progress,
             prune=prune,

@@ -18,7 +18,7 @@ class RoundEnded:
 
 @dataclass(frozen=True, slots=True)
 class TextReleased:
-    """Checked text of the answer, to be appended to what was released before, with the citations that it adds."""
+    """Checked text of the answer, to be appended to what was released before, and all citations so far."""
 
     text: str
     citations: tuple[Citation, ...] = ()
