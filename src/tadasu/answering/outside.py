@@ -7,11 +7,13 @@ OutsideSearch. Nothing that comes from passages goes out: the query is made from
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 
 from tadasu.answering.ingestion.chunkers import passages_of
-from tadasu.answering.ingestion.parsers.registry import parse_bytes
+from tadasu.answering.ingestion.parsers.html import html_document
+from tadasu.answering.ingestion.parsers.parsed import Parsed
 from tadasu.answering.retrieval.fusion import FusionTable
 from tadasu.answering.retrieval.transient import rank_transient
 from tadasu.core.documents import Document, Origin, Passage
@@ -80,24 +82,19 @@ class WebReader:
 
 def page_document(page: WebPage) -> Document:
     """`page` as a document of origin WEB; its source is the address, so that a citation can be followed."""
-    text, title, blocks, date = page.snippet, page.title, (), page.date
+    parsed = Parsed(text=page.snippet, blocks=(), media_type=page.media_type)
     if page.body is not None:
-        try:
-            (parsed, *_) = parse_bytes("page.html", page.body)
-        except DocumentError:
-            pass  # an unreadable page is as good as its snippet
-        else:
-            text, title, date = parsed.text, page.title or parsed.title, page.date or parsed.date
-            blocks = parsed.blocks
+        with contextlib.suppress(DocumentError):  # an unreadable page is as good as its snippet
+            parsed = html_document(page.body, source=page.url)
     return Document(
         id=document_id(_WEB_TENANT, page.url),
         source=page.url,
-        title=title,
-        text=text,
-        content_hash=digest(page.url, text),
-        blocks=blocks,
+        title=page.title or parsed.title,
+        text=parsed.text,
+        content_hash=digest(page.url, parsed.text),
+        blocks=parsed.blocks,
         media_type=page.media_type,
-        language=page.language if page.language != "und" else detect(text),
-        date=date,
+        language=page.language if page.language != "und" else detect(parsed.text),
+        date=page.date or parsed.date,
         origin=Origin.WEB,
     )
