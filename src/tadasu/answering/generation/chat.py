@@ -1,0 +1,145 @@
+"""An answer from a chat model: the prompt with the evidence as inert data, the reply as it streams."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tadasu.answering.generation.citations import defuse
+from tadasu.core.answers import Evidence
+from tadasu.core.documents import Origin
+from tadasu.core.usage import Stage
+from tadasu.errors import ProviderAnswerInvalid
+from tadasu.ports import ChatModel, Ledger, PromptTemplate, WritingTask
+from tadasu.text.messages import translate
+
+# What a reader does not see, or sees in another order than a model reads it.
+_HIDDEN = re.compile(
+    r"[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e"
+    r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\uffff\U000e0000-\U000e0fff]"
+)
+_DELIMITERS = re.compile(r"<{2,}|>{2,}|＜{2,}|＞{2,}|≪|≫")
+_CHAT_TOKENS = re.compile(
+    r"<\s*/?\s*\|?\s*(?:im_start|im_end|system|user|assistant|endoftext|s|think|eot_id)\b[^>\n]{0,40}>|\[/?INST\]",
+    re.IGNORECASE,
+)
+_THINK, _THOUGHT = "<think>", "</think>"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatWriterSettings:
+    """How the model is asked. `max_tokens` bounds the reply, `temperature` 0 makes it repeatable where it can be."""
+
+    max_tokens: int = 800
+    temperature: float = 0.0
+
+
+class ChatWriter:
+    """Lets a chat model write from the evidence only.
+
+    `prompts` maps a language to its answer prompt; ``en`` is needed and serves every language without one.
+    """
+
+    __slots__ = ("_model", "_prompts", "_settings")
+
+    def __init__(
+        self, model: ChatModel, *, prompts: Mapping[str, PromptTemplate], settings: ChatWriterSettings | None = None
+    ) -> None:
+        if "en" not in prompts:
+            raise ValueError("an English answer prompt is needed")
+        self._model = model
+        self._prompts = prompts
+        self._settings = settings or ChatWriterSettings()
+
+    @property
+    def id(self) -> str:
+        """Model and prompts, ``openai/gpt-… answer/en@1f2e3d4c answer/ja@…``."""
+        return " ".join((self._model.id, *(self._prompts[language].id for language in sorted(self._prompts))))
+
+    async def write(self, task: WritingTask, *, ledger: Ledger) -> AsyncIterator[str]:
+        """The reply as it comes, without what a reasoning model thinks aloud; nothing where there is no evidence.
+
+        Raises:
+            ProviderError: as the model does; ProviderAnswerInvalid at the end where the reply was cut off by its limit.
+        """
+        if not task.evidence:
+            return
+        prompt = self._prompts.get(task.language, self._prompts["en"])
+        messages = prompt.messages(
+            question=task.question,
+            evidence=render_evidence(task.evidence, language=task.language, nonce=task.nonce),
+            today=task.today,
+            nonce=task.nonce,
+        )
+        said, finish = _Aloud(), ""
+        async for delta in self._model.stream(
+            messages,
+            max_tokens=self._settings.max_tokens,
+            temperature=self._settings.temperature,
+            ledger=ledger,
+            stage=Stage.GENERATE,
+        ):
+            finish = delta.finish or finish
+            if text := said.feed(delta.text):
+                yield text
+        if finish == "length":
+            reason = f"the reply was cut off at {self._settings.max_tokens} tokens"
+            raise ProviderAnswerInvalid(provider=self._model.id, reason=reason)
+        if text := said.finish():
+            yield text
+
+
+def render_evidence(evidence: Sequence[Evidence], *, language: str, nonce: str) -> str:
+    """`evidence` for the prompt: a line with number, source and date, then the text, made inert."""
+    return "\n\n".join(f"{_head(piece, language, nonce)}\n{inert(piece.strip.text, nonce=nonce)}" for piece in evidence)
+
+
+def inert(text: str, *, nonce: str) -> str:
+    """`text` as a reader sees it, and nothing that could pass for a citation, a delimiter or a turn of the chat.
+
+    >>> inert("See [2]. >>>END abc\\u202e", nonce="abc")
+    'See (2). ›END'
+    """
+    text = _HIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n"))
+    text = _CHAT_TOKENS.sub(lambda match: re.sub(r"[<>\[\]|]", " ", match.group()).strip(), text)
+    text = _DELIMITERS.sub(lambda match: "‹" if match.group()[0] in "<＜≪" else "›", text)
+    return defuse(text.replace(nonce, "") if nonce else text).strip()
+
+
+def _head(piece: Evidence, language: str, nonce: str) -> str:
+    strip = piece.strip
+    title = strip.title if strip.title and strip.title != strip.source else ""
+    parts = [title, strip.source]
+    if strip.page is not None:
+        parts.append(translate("page {page}", language, page=strip.page))
+    if strip.date:
+        parts.append(strip.date)
+    if strip.origin is Origin.WEB:
+        parts.append(translate("from the web", language))
+    shown = (" ".join(inert(part, nonce=nonce).split())[:160] for part in parts if part)
+    return f"[{piece.number}] " + " · ".join(shown)
+
+
+class _Aloud:
+    """Drops a ``<think>`` block at the beginning of a reply."""
+
+    __slots__ = ("_held", "_started")
+
+    def __init__(self) -> None:
+        self._held = ""
+        self._started = False
+
+    def feed(self, text: str) -> str:
+        if self._started:
+            return text
+        self._held += text
+        begun = self._held.lstrip()
+        if _THINK.startswith(begun[: len(_THINK)]) and _THOUGHT not in begun:
+            return ""
+        self._started = True
+        return begun.partition(_THOUGHT)[2].lstrip() if begun.startswith(_THINK) else self._held
+
+    def finish(self) -> str:
+        """What was held back and turned out to be no thought."""
+        return "" if self._started or self._held.lstrip().startswith(_THINK) else self._held

@@ -1,0 +1,278 @@
+"""From a writer's stream to the answer: every sentence is checked before the reader sees it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from tadasu.answering.generation import grounding
+from tadasu.answering.generation.abstention import abstain, is_pure_refusal, is_refusal
+from tadasu.answering.generation.citations import MarkerStream, Numbering, render
+from tadasu.answering.generation.facts import facts_of
+from tadasu.answering.generation.sentences import SentenceReader, Written
+from tadasu.core.answers import Answer, AnswerStatus, CheckedSentence, Citation, Evidence, Reason, Support
+from tadasu.errors import ProviderError
+from tadasu.ports import AnswerWriter, Ledger, WritingTask
+
+_BARE_YES_NO = re.compile(r"(?:yes|no|はい|いいえ|ええ)[\s.。,、!！]*", re.IGNORECASE)
+_LEAD = re.compile(r"[:：]\s*\**$")
+_CLOSING = ".,;:!?)。、，．；：！？）」』"
+_GAP_BEFORE_STOP = re.compile(r" +([.,;:!?。、])")
+# Words of a lead-in that claim nothing: "Sources differ:", 「資料により記載が異なります：」.
+_FRAME = frozenset(
+    facts_of(
+        "the sources differ contradict disagree following documents evidence answer as follows below according "
+        "資料により記載が異なります。次のとおりです。以下の通り。食い違いがあります。文書によって回答は出典"
+    ).terms
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceReleased:
+    """Checked text for the reader: all `text` of a run's events, in order, is the answer's text.
+
+    `citations` are all citations so far. `sentence` is None for the message of an abstention.
+    """
+
+    text: str
+    citations: tuple[Citation, ...]
+    sentence: CheckedSentence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFinished:
+    """The last event."""
+
+    answer: Answer
+
+
+ComposeEvent: TypeAlias = SentenceReleased | AnswerFinished
+
+
+class AnswerComposer:
+    """Lets a writer write, checks each sentence against the strips it cites, and releases what holds.
+
+    A sentence whose citations do not support it is tied to the one strip that does, if there is one; otherwise it is
+    removed and listed in `Answer.removed`, where `markers` are the evidence numbers that the model wrote. Nothing left
+    means ABSTAINED. With a `fallback`, a writer that fails before its first sentence is replaced, with a warning; one
+    that fails later leaves a shorter answer, with a warning. Warnings are codes: ``answer_cut_off``, ``writer_failed``,
+    ``citations_dropped``, ``citations_moved``, ``sentences_removed``.
+    """
+
+    def __init__(self, writer: AnswerWriter, *, fallback: AnswerWriter | None = None) -> None:
+        self._writer = writer
+        self._fallback = fallback
+
+    async def compose(self, task: WritingTask, *, ledger: Ledger) -> AsyncIterator[ComposeEvent]:
+        """Write and check one answer; raises a ProviderError only where nothing was released and no fallback is set."""
+        draft = _Draft(task)
+        writer, warnings = self._writer, set[str]()
+        try:
+            async for event in _written(draft, writer, task, ledger):
+                yield event
+        except ProviderError:
+            if draft.released:
+                warnings.add("answer_cut_off")
+                for event in draft.close():
+                    yield event
+            elif self._fallback is None:
+                raise
+            else:
+                draft, writer = _Draft(task), self._fallback
+                warnings.add("writer_failed")
+                async for event in _written(draft, writer, task, ledger):
+                    yield event
+        answer = draft.finish(writer.id, warnings)
+        if answer.status is AnswerStatus.ABSTAINED:
+            yield SentenceReleased(answer.text, ())
+        yield AnswerFinished(answer)
+
+
+async def _written(
+    draft: _Draft, writer: AnswerWriter, task: WritingTask, ledger: Ledger
+) -> AsyncIterator[SentenceReleased]:
+    markers, sentences = MarkerStream(), SentenceReader()
+    async for piece in writer.write(task, ledger=ledger):
+        for sentence in sentences.feed(markers.feed(piece)):
+            for event in draft.add(sentence):
+                yield event
+    for sentence in (*sentences.feed(markers.finish()), *sentences.finish()):
+        for event in draft.add(sentence):
+            yield event
+    for event in draft.close():
+        yield event
+
+
+class _Draft:
+    """The answer so far, and the sentences that wait for the next one: a bare yes, a lead-in, a refusal."""
+
+    def __init__(self, task: WritingTask) -> None:
+        self._task = task
+        self._by_number = {piece.number: piece for piece in task.evidence}
+        self._numbering = Numbering(task.evidence)
+        self._waiting: list[Written] = []
+        self._refused = False
+        self._moved = False
+        self._pieces: list[str] = []
+        self._kept: list[CheckedSentence] = []
+        self._removed: list[CheckedSentence] = []
+
+    @property
+    def released(self) -> bool:
+        """Whether the reader has seen anything."""
+        return bool(self._pieces)
+
+    def add(self, sentence: Written) -> list[SentenceReleased]:
+        """Check one more sentence; what may be shown now."""
+        cited = self._numbering.known(sentence.numbers)
+        if self._waits(sentence, cited):
+            self._waiting.append(sentence)
+            return []
+        yes_no = self._waiting.pop() if self._waiting and _BARE_YES_NO.fullmatch(self._waiting[-1].text) else None
+        if yes_no is not None:
+            sentence = _after(yes_no, sentence)
+        verdict, support = self._judge(sentence, cited)
+        if not verdict.holds:
+            if is_pure_refusal(sentence.text, self._task.question):
+                self._refused = True
+                self._waiting.append(replace(sentence, markers=()))
+                return []
+            self._refused = self._refused or is_refusal(sentence.text)
+            self._remove(sentence, verdict)
+            return []
+        shown = [self._release(lead, (), "") for lead in self._leads(support)]
+        return [*shown, self._release(sentence, tuple(piece.number for piece in support), "")]
+
+    def close(self) -> list[SentenceReleased]:
+        """What is left when the writer has ended: a refusal stays where part of the answer stands."""
+        waiting, self._waiting = self._waiting, []
+        shown = []
+        for sentence in waiting:
+            verdict, support = self._judge(sentence, self._numbering.known(sentence.numbers))
+            if verdict.holds:
+                shown.append(self._release(sentence, tuple(piece.number for piece in support), ""))
+            elif self.released and is_pure_refusal(sentence.text, self._task.question):
+                shown.append(self._release(sentence, (), "says that it is not known"))
+            elif not is_pure_refusal(sentence.text, self._task.question):
+                self._remove(sentence, verdict)
+        return shown
+
+    def finish(self, writer: str, warnings: set[str]) -> Answer:
+        """The answer as released, or an abstention."""
+        self.close()
+        if self._numbering.dropped:
+            warnings.add("citations_dropped")
+        if self._moved:
+            warnings.add("citations_moved")
+        if self._removed:
+            warnings.add("sentences_removed")
+        if not any(sentence.support is Support.SUPPORTED for sentence in self._kept):
+            silent = not self._removed or self._refused
+            reason = Reason.INSUFFICIENT if silent else Reason.UNSUPPORTED
+            language = self._task.language
+            return abstain(reason, language=language, writer=writer, removed=self._removed, warnings=sorted(warnings))
+        return Answer(
+            text="".join(self._pieces),
+            status=AnswerStatus.ANSWERED,
+            language=self._task.language,
+            citations=self._numbering.citations(),
+            sentences=tuple(self._kept),
+            removed=tuple(self._removed),
+            writer=writer,
+            warnings=tuple(sorted(warnings)),
+        )
+
+    def _waits(self, sentence: Written, cited: Sequence[int]) -> bool:
+        return not cited and bool(_BARE_YES_NO.fullmatch(sentence.text) or _LEAD.search(sentence.text))
+
+    def _judge(self, sentence: Written, cited: Sequence[int]) -> tuple[grounding.Check, tuple[Evidence, ...]]:
+        """The verdict on a sentence and the evidence that holds it up."""
+        question, evidence = self._task.question, self._task.evidence
+        pieces = [self._by_number[number] for number in cited]
+        around = grounding.beside(pieces, evidence)
+        verdict = grounding.check(sentence.text, [p.strip for p in pieces], question=question, around=around)
+        if verdict.holds:
+            return verdict, grounding.needed(sentence.text, pieces, question=question)
+        if is_refusal(sentence.text) or not facts_of(sentence.text).terms:
+            return verdict, ()
+        better = grounding.best_support(sentence.text, evidence, question=question)
+        if better is None:
+            return verdict, ()
+        self._moved = self._moved or bool(cited)
+        return grounding.Check(Support.SUPPORTED, 1.0), (better,)
+
+    def _leads(self, support: Sequence[Evidence]) -> list[Written]:
+        """The waiting sentences that may stand before a supported one; the others are removed."""
+        waiting, self._waiting = self._waiting, []
+        strips, kept = [piece.strip for piece in support], []
+        for lead in waiting:
+            claims_nothing = facts_of(lead.text).terms <= (_FRAME | facts_of(self._task.question).terms)
+            verdict = grounding.check(lead.text, strips, question=self._task.question)
+            if claims_nothing or verdict.holds or is_pure_refusal(lead.text, self._task.question):
+                kept.append(lead)
+            else:
+                self._remove(lead, verdict)
+        return kept
+
+    def _release(self, sentence: Written, numbers: Sequence[int], finding: str) -> SentenceReleased:
+        text, shown = self._shown(sentence, numbers)
+        gap = "" if not self._pieces else sentence.gap or _gap(sentence.text)
+        self._pieces.append(gap + text)
+        support = Support.SUPPORTED if numbers else Support.UNCITED
+        findings = (finding,) if finding else ()
+        checked = CheckedSentence(_without_gaps(sentence), tuple(sorted(set(shown))), support, findings)
+        self._kept.append(checked)
+        return SentenceReleased(gap + text, self._numbering.citations(), checked)
+
+    def _shown(self, sentence: Written, numbers: Sequence[int]) -> tuple[str, list[int]]:
+        """The sentence with display markers where the model put its own; new ones go to the end."""
+        out, at, left = "", 0, list(numbers)
+        shown: list[int] = []
+        places: dict[int, list[int]] = {}
+        for place, cited in sentence.markers:
+            places.setdefault(place, []).extend(number for number in cited if number in numbers)
+        for place in sorted(places):
+            here = list(dict.fromkeys(places[place]))
+            left = [number for number in left if number not in here]
+            out += sentence.text[at:place]
+            at = place
+            markers = self._numbering.show(here)
+            shown.extend(markers)
+            out = _with_markers(out, markers, rest=sentence.text[at:])
+        out += sentence.text[at:]
+        if left:
+            markers = self._numbering.show(left)
+            shown.extend(markers)
+            out = _with_markers(out, markers, rest="")
+        return out.strip(), shown
+
+    def _remove(self, sentence: Written, verdict: grounding.Check) -> None:
+        self._removed.append(
+            CheckedSentence(_without_gaps(sentence), sentence.numbers, verdict.support, verdict.findings)
+        )
+
+
+def _after(first: Written, second: Written) -> Written:
+    """`first` and `second` as one sentence."""
+    join = first.text + (second.gap or _gap(second.text))
+    moved = tuple((at + len(join), numbers) for at, numbers in second.markers)
+    return Written(join + second.text, (*first.markers, *moved), first.gap)
+
+
+def _with_markers(text: str, markers: Sequence[int], *, rest: str) -> str:
+    """`text` with `markers` where its `rest` follows; where none are left, without the space that led to them."""
+    if not markers:
+        return text.rstrip(" ") if not rest or rest[0] in _CLOSING or rest[0] == " " else text
+    space = " " if not rest and text and text[-1].isascii() and not text[-1].isspace() else ""
+    return text + space + render(markers)
+
+
+def _without_gaps(sentence: Written) -> str:
+    """The sentence's text as it reads without markers: no space is left before a full stop."""
+    return _GAP_BEFORE_STOP.sub(r"\1", sentence.text) if sentence.markers else sentence.text
+
+
+def _gap(text: str) -> str:
+    return " " if text[:1].isascii() else ""

@@ -1,0 +1,151 @@
+"""An answer without a chat model: the sentences that decide the question, quoted and cited."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from tadasu.answering.generation.conflicts import Conflict, find_conflict
+from tadasu.answering.generation.expectation import Expected, expect, fits
+from tadasu.answering.generation.facts import facts_of
+from tadasu.answering.generation.quoting import Quote, code_stem, codes, quotes_of
+from tadasu.core.answers import Evidence
+from tadasu.ports import Ledger, WritingTask
+from tadasu.text.messages import translate
+
+_TERMINATED = (".", "!", "?", "。", "！", "？", "…", ")", "）")
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractiveSettings:
+    """How much is quoted: at most `sentences`; a further one must score at least `follow` of the best."""
+
+    sentences: int = 3
+    follow: float = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    quote: Quote
+    score: float
+    covered: frozenset[str]
+
+
+class ExtractiveWriter:
+    """Quotes the deciding sentences word for word (white space aside); where sources differ, both sides."""
+
+    __slots__ = ("_settings",)
+
+    def __init__(self, settings: ExtractiveSettings | None = None) -> None:
+        self._settings = settings or ExtractiveSettings()
+
+    @property
+    def id(self) -> str:
+        """Name and version."""
+        return "extractive/1"
+
+    async def write(self, task: WritingTask, *, ledger: Ledger) -> AsyncIterator[str]:
+        """One piece per sentence; nothing where the evidence is about another thing than the question."""
+        del ledger  # no call is made
+        chosen = self._choose(task)
+        if isinstance(chosen, Conflict):
+            yield translate("Sources differ:", task.language)
+            for side in chosen.sides:
+                yield f"\n- {_attributed(side, task.language)} {_cited(side)}"
+            return
+        previous = ""
+        for quote in chosen:
+            gap = "" if not previous else _join(previous, quote.text)
+            previous = quote.text
+            space = " " if quote.text[-1].isascii() else ""
+            yield f"{gap}{quote.text}{space}{_cited(quote)}"
+
+    def _choose(self, task: WritingTask) -> Sequence[Quote] | Conflict:
+        evidence = _about(task.question, task.evidence)
+        quotes = [quote for piece in evidence for quote in quotes_of(piece, task.evidence, task.question)]
+        scored = _score(task.question, quotes)
+        if not scored:
+            return ()
+        best = scored[0]
+        if not best.covered and best.quote.evidence.score < 0.5 and best.quote.facts.language == task.language:
+            return ()
+        conflict = find_conflict(
+            task.question, best.quote, [s.quote for s in scored[1:] if s.score >= 0.5 * best.score]
+        )
+        return conflict or self._with_followers(task.question, scored)
+
+    def _with_followers(self, question: str, scored: Sequence[_Scored]) -> list[Quote]:
+        best = scored[0]
+        chosen, covered = [best.quote], set(best.covered)
+        steps = expect(question) is Expected.PROCEDURE
+        for other in scored[1:]:
+            if len(chosen) >= self._settings.sentences:
+                break
+            if other.score < self._settings.follow * best.score or any(_same(other.quote, kept) for kept in chosen):
+                continue
+            same_passage = other.quote.evidence.strip.passage_id == best.quote.evidence.strip.passage_id
+            if other.covered - covered or (steps and same_passage):
+                chosen.append(other.quote)
+                covered |= other.covered
+        place = {piece.number: at for at, piece in enumerate(_by_passage(chosen))}
+        return sorted(chosen, key=lambda quote: (place[quote.evidence.number], quote.at))
+
+
+def _about(question: str, evidence: Sequence[Evidence]) -> list[Evidence]:
+    """`evidence` without what is about another model than the one that the question names."""
+    asked = codes(question)
+    if not asked:
+        return list(evidence)
+    kept, unsaid = [], []
+    for piece in evidence:
+        passage = [p.strip.text for p in evidence if p.strip.passage_id == piece.strip.passage_id]
+        facts = facts_of("\n".join((*passage, piece.strip.title, piece.strip.source)))
+        own = facts_of(f"{piece.strip.text}\n{piece.strip.title}")
+        if all(own.states_name(code) or facts.states_name(code) for code in asked):
+            kept.append(piece)
+        elif not {code_stem(code) for code in asked} & {code_stem(name) for name in codes(facts.text)}:
+            unsaid.append(piece)
+    return kept or unsaid
+
+
+def _score(question: str, quotes: Sequence[Quote]) -> list[_Scored]:
+    """`quotes` best first: evidence score, weighted share of the question's terms, fit of the expected kind."""
+    asked, expected = facts_of(question), expect(question)
+    holding = {term: sum(term in quote.facts.terms for quote in quotes) for term in asked.terms}
+    weights = {term: 1.0 / (1.0 + count) for term, count in holding.items()}
+    total = sum(weights.values()) or 1.0
+    scored = []
+    for quote in quotes:
+        covered = asked.terms & quote.facts.terms
+        near = (asked.terms & quote.context) - covered
+        share = (sum(weights[t] for t in covered) + 0.5 * sum(weights[t] for t in near)) / total
+        score = quote.evidence.score + 1.5 * share + fits(expected, quote.facts, asked) - quote.penalty
+        scored.append(_Scored(quote, score, covered | near))
+    return sorted(scored, key=lambda s: (-s.score, s.quote.evidence.number, s.quote.at))
+
+
+def _by_passage(quotes: Sequence[Quote]) -> list[Evidence]:
+    """The evidence of `quotes`, the best one's passage first, each passage in its own order."""
+    order = list(dict.fromkeys(quote.evidence.strip.passage_id for quote in quotes))
+    pieces = {quote.evidence.number: quote.evidence for quote in quotes}
+    return sorted(pieces.values(), key=lambda p: (order.index(p.strip.passage_id), p.number))
+
+
+def _same(a: Quote, b: Quote) -> bool:
+    return a.facts.flat == b.facts.flat
+
+
+def _cited(quote: Quote) -> str:
+    return "".join(f"[{number}]" for number in quote.numbers)
+
+
+def _attributed(quote: Quote, language: str) -> str:
+    strip = quote.evidence.strip
+    origin = strip.source if not strip.date else f"{strip.source}, {strip.date}"
+    return f"{quote.text} ({origin})" if language != "ja" else f"{quote.text}({origin})"
+
+
+def _join(before: str, after: str) -> str:
+    if not before.endswith(_TERMINATED):
+        return "\n"
+    return " " if before[-1].isascii() or after[0].isascii() else ""

@@ -1,0 +1,109 @@
+"""What a text states that can be checked: numbers, dates, names, and the words it is made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tadasu.text.analyze import content_terms, tokens
+from tadasu.text.language import detect
+from tadasu.text.names import proper_names
+from tadasu.text.normalize import fold
+from tadasu.text.numbers import DateMention, Number, dates, numbers, same_date, same_quantity
+
+_MARKUP = re.compile(r"\*\*|__|~~|`|(?m:^\s*(?:#{1,6}|>|[-*•・]|\(?\d{1,2}[.)、](?=\s*\D))\s+)")
+_ASCII = re.compile(r"[a-z0-9]")
+_KANJI = re.compile(r"[\u3400-\u9fff々]")
+_KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]")
+_FOREIGN_NAME = re.compile(r"[^\x00-\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What `text` states: `order` is its search terms in sequence, `terms` its content terms, `flat` it folded."""
+
+    text: str
+    flat: str
+    numbers: tuple[Number, ...]
+    dates: tuple[DateMention, ...]
+    names: tuple[str, ...]
+    order: tuple[str, ...]
+    terms: frozenset[str]
+    language: str
+
+    def states_number(self, number: Number) -> bool:
+        """Whether an equal quantity stands here; a number spelled out and unitless counts only against another one."""
+        if any(same_quantity(number, mine) for mine in self.numbers):
+            return True
+        return number.spelled and not number.unit and not any(not mine.unit for mine in self.numbers)
+
+    def states_date(self, date: DateMention) -> bool:
+        """Whether every stated part of `date` stands here in one date."""
+        return any(same_date(date, mine) for mine in self.dates)
+
+    def states_name(self, name: str) -> bool:
+        """Whether `name` stands here as whole words: 京都 is not in 東京都, PT-305 not in PT-3051."""
+        words = _order(name)
+        if words and _within(words, self.order):
+            return True
+        wanted = fold(name).strip().casefold()
+        at = self.flat.find(wanted)
+        while wanted and at >= 0:
+            before, after = self.flat[at - 1 : at], self.flat[at + len(wanted) : at + len(wanted) + 1]
+            if not _one_word(before, wanted[0]) and not _one_word(wanted[-1], after):
+                return True
+            at = self.flat.find(wanted, at + 1)
+        return False
+
+
+def plain(sentence: str) -> str:
+    """`sentence` without Markdown and list marks: **42** is 42, and the 1 of "1. First" is no number."""
+    return _MARKUP.sub("", sentence).strip()
+
+
+@lru_cache(maxsize=8192)
+def facts_of(text: str) -> Facts:
+    """The facts of `text`; kept for texts seen lately, as evidence is checked many times."""
+    return Facts(
+        text=text,
+        flat=fold(text).casefold(),
+        numbers=tuple(numbers(text)),
+        dates=tuple(dates(text)),
+        names=tuple(proper_names(text)),
+        order=_order(text),
+        terms=frozenset(content_terms(text)),
+        language=detect(text),
+    )
+
+
+def claimed_numbers(facts: Facts) -> list[Number]:
+    """The numbers of a claim that are no part of a date."""
+    return [n for n in facts.numbers if not any(d.start < n.end and n.start < d.end for d in facts.dates)]
+
+
+def joined(texts: Sequence[str]) -> Facts:
+    """The facts of several texts together."""
+    return facts_of("\n".join(texts))
+
+
+def is_foreign(name: str) -> bool:
+    """Whether a name is written in a script that another language would not keep (katakana, kanji)."""
+    return _FOREIGN_NAME.search(name) is not None
+
+
+@lru_cache(maxsize=8192)
+def _order(text: str) -> tuple[str, ...]:
+    return tuple(tokens(text))
+
+
+def _within(words: Sequence[str], order: Sequence[str]) -> bool:
+    if words[0] not in order:
+        return False
+    return any(tuple(order[at : at + len(words)]) == tuple(words) for at in range(len(order) - len(words) + 1))
+
+
+def _one_word(a: str, b: str) -> bool:
+    """Whether two neighbouring characters belong to one word."""
+    return bool(a and b) and any(kind.match(a) and kind.match(b) for kind in (_ASCII, _KANJI, _KATAKANA))

@@ -1,0 +1,187 @@
+"""Whether a sentence of an answer is held up by the strips it cites, by rules that anybody can follow.
+
+Every number, date, name, code and quoted term must stand in the cited strips, what is denied must be denied there, and
+enough of the words must be theirs. Only the cited strips (their titles, sources and dates included) count, so a
+verdict does not move when other evidence is added or taken away. Names alone may also come from the strips around, of
+the same passage, and a name of the question may stand where the cited strips leave their subject out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tadasu.answering.generation.facts import Facts, claimed_numbers, facts_of, is_foreign, joined, plain
+from tadasu.core.answers import Evidence, Support
+from tadasu.core.documents import Strip
+from tadasu.text.normalize import fold
+from tadasu.text.polarity import clauses, denies
+
+# Share of a sentence's words that its strips must hold. Below it the sentence is about something else.
+_ENOUGH = {"en": 0.5, "ja": 0.5}
+_ENOUGH_ELSEWHERE = 0.5
+# The question's own words say little about support: a citation to anything on the topic has them.
+_WEIGHT_OF_ASKED = 0.5
+_SAME_CLAUSE = 0.6
+_CONTRIBUTES = 0.25
+_YES_NO = re.compile(r"^(?P<yes>yes|はい|ええ)?(?P<no>no|いいえ)?[\s.。,、!！]*$", re.IGNORECASE)
+_SUBJECT = re.compile(r"[a-z][a-z'-]*")
+_PRONOUNS = frozenset(
+    ("it", "its", "they", "their", "this", "these", "he", "she", "his", "her", "the", "a", "an", "all", "each")
+)
+_NO_LETTERS = re.compile(r"[\W_]+")
+_BORDER = re.compile(r"[\s.。,、!！?？:：;；()（）「」『』|*\"'-]")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The verdict on one sentence: `share` in [0, 1] of its words is in the strips; `findings` say what is not."""
+
+    support: Support
+    share: float
+    findings: tuple[str, ...] = ()
+
+    @property
+    def holds(self) -> bool:
+        """Whether the sentence is supported."""
+        return self.support is Support.SUPPORTED
+
+
+def check(sentence: str, strips: Sequence[Strip], *, question: str = "", around: Sequence[Strip] = ()) -> Check:
+    """Check `sentence` against the strips that it cites, taken together.
+
+    Args:
+        sentence: as written, without citation markers.
+        strips: the cited strips; none makes the sentence UNCITED.
+        question: what was asked; its words weigh half, and a bare yes or no is read as its statement.
+        around: other strips of the cited passages; only names are looked up there.
+    """
+    if not strips:
+        return Check(Support.UNCITED, 0.0)
+    claim, asked, expect = _statement(plain(sentence), question)
+    mine, source = facts_of(claim), joined([_whole(strip) for strip in strips])
+    foreign = {mine.language, source.language} == {"en", "ja"}
+    findings = [f"number {n.raw.strip()}" for n in claimed_numbers(mine) if not source.states_number(n)]
+    findings += [f"date {d.raw.strip()}" for d in mine.dates if not source.states_date(d)]
+    findings += [f"name {name}" for name in _missing_names(mine, source, asked, around, foreign=foreign)]
+    share = _share(mine, source, asked, foreign=foreign)
+    verbatim = _verbatim(claim, strips)
+    if not findings and not verbatim:
+        if foreign and share <= 0.0:
+            findings.append("nothing that can be checked across languages")
+        elif not foreign and share < _ENOUGH.get(mine.language, _ENOUGH_ELSEWHERE):
+            findings.append(f"wording ({share:.0%} of its words)")
+        elif not foreign and _turned_round(claim, strips, expect=expect):
+            findings.append("negation")
+    return Check(Support.UNSUPPORTED if findings else Support.SUPPORTED, 1.0 if verbatim else share, tuple(findings))
+
+
+def best_support(sentence: str, evidence: Iterable[Evidence], *, question: str = "") -> Evidence | None:
+    """The one piece of evidence that supports `sentence` by itself, best first; None where no piece does."""
+    pieces = list(evidence)
+    found: list[tuple[float, float, int, Evidence]] = []
+    for piece in pieces:
+        verdict = check(sentence, [piece.strip], question=question, around=beside([piece], pieces))
+        if verdict.holds:
+            found.append((-verdict.share, -piece.score, piece.number, piece))
+    return min(found)[3] if found else None
+
+
+def needed(sentence: str, cited: Sequence[Evidence], *, question: str = "") -> tuple[Evidence, ...]:
+    """`cited` without the pieces that hold up nothing of a supported `sentence`; never empty unless `cited` is."""
+    if len(cited) < 2:
+        return tuple(cited)
+    claim = facts_of(plain(sentence))
+    kept = tuple(piece for piece in cited if _contributes(claim, piece.strip, question))
+    if not kept or len(kept) == len(cited):
+        return tuple(cited)
+    return kept if check(sentence, [piece.strip for piece in kept], question=question).holds else tuple(cited)
+
+
+def beside(cited: Iterable[Evidence], evidence: Iterable[Evidence]) -> tuple[Strip, ...]:
+    """The strips of `evidence` that come from the passages of `cited` and are not cited themselves."""
+    numbers = {piece.number for piece in cited}
+    pieces = list(evidence)
+    passages = {piece.strip.passage_id for piece in pieces if piece.number in numbers}
+    return tuple(p.strip for p in pieces if p.strip.passage_id in passages and p.number not in numbers)
+
+
+def _statement(claim: str, question: str) -> tuple[str, Facts, bool | None]:
+    """What is claimed, the question's facts, and whether a denial is expected (None: as the claim has it)."""
+    bare = _YES_NO.match(claim) if question else None
+    if bare and (bare["yes"] or bare["no"]):
+        return question, facts_of(""), denies(question) ^ bool(bare["no"])
+    return claim, facts_of(question), None
+
+
+def _whole(strip: Strip) -> str:
+    return "\n".join(part for part in (strip.text, strip.title, strip.source, strip.date) if part)
+
+
+def _missing_names(mine: Facts, source: Facts, asked: Facts, around: Sequence[Strip], *, foreign: bool) -> list[str]:
+    missing = [name for name in mine.names if not source.states_name(name) and not (foreign and is_foreign(name))]
+    if missing and around:
+        near = joined([strip.text for strip in around])
+        missing = [name for name in missing if not near.states_name(name)]
+    if missing and all(mine.states_name(name) or asked.states_name(name) for name in source.names):
+        subject = _SUBJECT.match(source.flat)
+        left_out = subject is None or subject[0] in _PRONOUNS or bool(facts_of(subject[0]).terms & mine.terms)
+        missing = [n for n in missing if not asked.states_name(n) or not (left_out or any(c.isdigit() for c in n))]
+    return missing
+
+
+def _share(mine: Facts, source: Facts, asked: Facts, *, foreign: bool) -> float:
+    terms = frozenset(t for t in mine.terms if t.isascii()) if foreign else mine.terms
+    weight = found = 0.0
+    for term in terms:
+        worth = _WEIGHT_OF_ASKED if term in asked.terms else 1.0
+        weight += worth
+        found += worth if term in source.terms else 0.0
+    return found / weight if weight else 0.0
+
+
+def _verbatim(claim: str, strips: Sequence[Strip]) -> bool:
+    """Whether the claim stands in one strip as whole sentences or cells."""
+    wanted = fold(claim).strip(" .。!?！？").casefold()
+    if len(_NO_LETTERS.sub("", wanted)) < 4:
+        return False
+    for strip in strips:
+        text = fold(strip.text).casefold()
+        at = text.find(wanted)
+        if at >= 0 and _border(text[at - 1 : at]) and _border(text[at + len(wanted) : at + len(wanted) + 1], end=True):
+            return True
+    return False
+
+
+def _border(character: str, *, end: bool = False) -> bool:
+    return not character or (character in ".。!?！？|\n」』" if end else _BORDER.match(character) is not None)
+
+
+def _turned_round(claim: str, strips: Sequence[Strip], *, expect: bool | None) -> bool:
+    """Whether some thought of the claim stands in the strips with the opposite sign only."""
+    theirs = [(facts_of(piece).terms, denies(piece)) for strip in strips for piece in _thoughts(strip.text)]
+    for piece in [claim] if expect is not None else _thoughts(claim):
+        terms = facts_of(piece).terms
+        sign = denies(piece) if expect is None else expect
+        overlaps = [(len(terms & other) / len(terms), other_sign) for other, other_sign in theirs if terms]
+        same = max((overlap for overlap, other_sign in overlaps if other_sign == sign), default=0.0)
+        opposite = max((overlap for overlap, other_sign in overlaps if other_sign != sign), default=0.0)
+        if opposite >= _SAME_CLAUSE and opposite > same:
+            return True
+    return False
+
+
+def _thoughts(text: str) -> list[str]:
+    """`text` whole, or its clauses where each has enough words to be recognised."""
+    pieces = clauses(text)
+    return pieces if len(pieces) > 1 and all(len(facts_of(piece).terms) > 1 for piece in pieces) else [text]
+
+
+def _contributes(claim: Facts, strip: Strip, question: str) -> bool:
+    source = facts_of(_whole(strip))
+    return (
+        any(source.states_number(n) for n in claim.numbers if not n.spelled)
+        or any(source.states_name(name) for name in claim.names if not facts_of(question).states_name(name))
+        or _share(claim, source, facts_of(question), foreign=False) >= _CONTRIBUTES
+    )

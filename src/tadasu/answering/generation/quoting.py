@@ -1,0 +1,136 @@
+"""Sentences and table rows of the evidence, made readable as quotations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from tadasu.answering.generation.citations import defuse
+from tadasu.answering.generation.facts import Facts, facts_of
+from tadasu.core.answers import Evidence
+from tadasu.core.documents import Strip
+from tadasu.text.normalize import fold
+from tadasu.text.segment import segment
+
+_SPACES = re.compile(r"\s+")
+_BLOCK_MARK = re.compile(r"^\s*(?:#{1,6}\s+|[-*•・]\s+|>\s+)+")
+_RULE = re.compile(r"[\s|:=_-]*")
+_CODE = re.compile(r"[a-z]+[-_/ ]?\d|\d[-_]?[a-z]", re.IGNORECASE)
+_STEM = re.compile(r"[a-z]+", re.IGNORECASE)
+_STOP = re.compile(r"[.!?。！？」』)）:：]$")
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A sentence or table row of one piece of evidence, as it will be shown.
+
+    `numbers` are the evidence numbers to cite (a table's head row too, where its words are shown); `context` are terms
+    of the title and of the headings above; `at` is the place within the strip; `penalty` lowers headings, questions
+    and scraps.
+    """
+
+    text: str
+    evidence: Evidence
+    numbers: tuple[int, ...]
+    facts: Facts
+    context: frozenset[str]
+    at: int
+    penalty: float = 0.0
+
+
+def quotes_of(piece: Evidence, evidence: Sequence[Evidence], question: str) -> list[Quote]:
+    """The quotations that one piece of evidence offers."""
+    strip = piece.strip
+    context = facts_of(strip.title).terms.union(*(facts_of(h.strip.text).terms for h in _heads(piece, evidence)))
+    head = _table_head(strip, evidence)
+    found = []
+    for at, unit in enumerate(_units(strip.text)):
+        if _RULE.fullmatch(unit):
+            continue
+        cells = cells_of(unit)
+        if cells and head is piece:
+            continue
+        numbers: tuple[int, ...] = (piece.number,)
+        if cells:
+            text, named = _row(cells, cells_of(head.strip.text) if head else (), question)
+            numbers = (piece.number, head.number) if head and named else numbers
+        else:
+            text = _BLOCK_MARK.sub("", _SPACES.sub(" ", unit)).strip()
+        text = defuse(text)
+        if text:
+            facts = facts_of(text)
+            found.append(Quote(text, piece, numbers, facts, context, at, _penalty(unit, facts)))
+    return found
+
+
+def cells_of(line: str) -> tuple[str, ...]:
+    """The cells of a table row written with bars or tabs; nothing where `line` is no row."""
+    line = line.strip()
+    if "\n" in line:
+        line = next((one for one in line.splitlines() if not _RULE.fullmatch(one)), "")
+    separator = "\t" if "\t" in line else "|"
+    cells = tuple(cell.strip() for cell in line.strip("|").split(separator)) if separator in line.strip("|") else ()
+    return cells if len(cells) > 1 else ()
+
+
+def codes(text: str) -> frozenset[str]:
+    """The names in `text` that are codes: letters and figures together, such as PT-3051."""
+    return frozenset(name for name in facts_of(text).names if _CODE.search(fold(name)))
+
+
+def code_stem(code: str) -> str:
+    """What a family of codes has in common: the letters that it begins with, in lower case."""
+    match = _STEM.match(fold(code))
+    return match.group().lower() if match else ""
+
+
+@lru_cache(maxsize=4096)
+def _units(text: str) -> tuple[str, ...]:
+    return tuple(text[a:b] for a, b in segment(text))
+
+
+def _heads(piece: Evidence, evidence: Sequence[Evidence]) -> list[Evidence]:
+    """Short strips without a full stop that stand before the piece in its passage: its headings."""
+    return [
+        other
+        for other in evidence
+        if other.strip.passage_id == piece.strip.passage_id
+        and other.strip.index < piece.strip.index
+        and not _STOP.search(other.strip.text.strip())
+        and len(other.strip.text) < 80
+    ]
+
+
+def _table_head(strip: Strip, evidence: Sequence[Evidence]) -> Evidence | None:
+    """The first row of the table that `strip` is a row of, if it is among the evidence."""
+    width = len(cells_of(strip.text))
+    rows = [
+        other
+        for other in evidence
+        if other.strip.passage_id == strip.passage_id and width and len(cells_of(other.strip.text)) == width
+    ]
+    first = min(rows, key=lambda other: other.strip.index, default=None)
+    return first if first is not None and first.strip.index <= strip.index else None
+
+
+def _row(cells: Sequence[str], head: Sequence[str], question: str) -> tuple[str, bool]:
+    """A table row as "first cell: head cell; head cell", only the columns asked for where some are."""
+    if len(head) != len(cells) or head == cells:
+        return " / ".join(cell for cell in cells if cell), False
+    asked = facts_of(question).terms
+    pairs = [(h, c) for h, c in zip(head[1:], cells[1:], strict=True) if c]
+    wanted = [(h, c) for h, c in pairs if facts_of(h).terms & asked] or pairs
+    told = "; ".join(f"{h} {c}" if h else c for h, c in wanted)
+    return (f"{cells[0]}: {told}" if told else cells[0]), True
+
+
+def _penalty(unit: str, facts: Facts) -> float:
+    text = unit.strip()
+    if text.startswith("#"):
+        return 1.0
+    if text.endswith(("?", "？")):
+        return 0.6
+    scrap = len(facts.terms) < 2
+    return 0.3 * scrap + 0.15 * (not _STOP.search(text))
