@@ -1,4 +1,4 @@
-"""The commented ``tadasu.toml`` that `tadasu init` writes, made from the settings themselves so that it never goes stale."""
+"""The commented ``tadasu.toml`` that `tadasu init` writes, made from the settings so that it never goes stale."""
 
 from __future__ import annotations
 

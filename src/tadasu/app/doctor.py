@@ -1,0 +1,248 @@
+"""Is everything in place? Findings with what to do about each; nothing is changed."""
+
+from __future__ import annotations
+
+import enum
+import os
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tadasu.app.assets import models_folder
+from tadasu.errors import KeyMissing, StoreDamaged, TadasuError
+
+if TYPE_CHECKING:
+    from tadasu.app.container import Container
+    from tadasu.app.tadasu import Tadasu
+
+_OLDEST_PYTHON = (3, 11)
+_LITTLE_SPACE = 1_000_000_000
+_NO_SPACE = 100_000_000
+_MEGABYTE = 1_000_000
+
+
+class Health(enum.Enum):
+    """How a check came out."""
+
+    OK = "ok"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One check: its name, how it came out, and templates over `details` that say what was found and what to do."""
+
+    check: str
+    health: Health
+    template: str
+    advice_template: str = ""
+    details: Mapping[str, object] = field(default_factory=dict)
+
+
+def ok(check: str, template: str, **details: object) -> Finding:
+    """All is well."""
+    return Finding(check, Health.OK, template, details=details)
+
+
+def warning(check: str, template: str, advice: str, **details: object) -> Finding:
+    """It works, but not as well as it could."""
+    return Finding(check, Health.WARNING, template, advice, details)
+
+
+def failure(check: str, problem: TadasuError) -> Finding:
+    """It does not work."""
+    return Finding(check, Health.ERROR, problem.message, problem.hint_template, problem.details)
+
+
+async def diagnose(open_workspace: Callable[[], Tadasu], *, network: bool = True) -> tuple[Finding, ...]:
+    """Every finding, the ones that others rest on first. Where the workspace cannot be opened, only what needs none.
+
+    `network` False leaves out the one check that talks to an outside service.
+    """
+    found = [check_python(sys.version_info[:3]), check_analyser(), *check_shipped_models(models_folder())]
+    try:
+        tadasu = open_workspace()
+    except TadasuError as problem:
+        return (*found, failure("workspace", problem))
+    container = tadasu.container
+    found.append(ok("workspace", "The workspace is {folder}; its settings are valid.", folder=tadasu.workspace.root))
+    found.append(check_space(tadasu.workspace.root))
+    found.append(_guarded("encoder", lambda: _encoder(container)))
+    found.append(_guarded("grader", lambda: _grader(container)))
+    found.extend(await _index(tadasu))
+    found.append(_guarded("runs", lambda: _runs(container)))
+    found.append(_guarded("web", lambda: _web(container)))
+    found.extend(_chat(container, network=network))
+    return tuple(found)
+
+
+def check_python(version: tuple[int, ...]) -> Finding:
+    """Whether this Python is new enough."""
+    text = ".".join(str(part) for part in version)
+    if version[:2] >= _OLDEST_PYTHON:
+        return ok("python", "Python {version}.", version=text)
+    return Finding(
+        "python", Health.ERROR, "Python {version} is too old.", "Install Python 3.11 or later.", {"version": text}
+    )
+
+
+def check_analyser() -> Finding:
+    """Whether Japanese is cut into words or only into pairs of letters."""
+    from tadasu.text.analyze import analyzer_id
+
+    analyser = analyzer_id()
+    if analyser.startswith("sudachi"):
+        return ok("analyser", "Japanese words by Sudachi ({analyser}).", analyser=analyser)
+    return warning(
+        "analyser",
+        "Sudachi is not installed: Japanese keywords are pairs of letters ({analyser}).",
+        "Install it with: pip install sudachipy sudachidict-core",
+        analyser=analyser,
+    )
+
+
+def check_shipped_models(folder: Path) -> Iterator[Finding]:
+    """Whether every file that a card below `folder` promises is there, with the bytes that it promises."""
+    import hashlib
+    import json
+
+    for card in sorted(folder.glob("*/card.json")):
+        name = card.parent.name
+        problem = ""
+        try:
+            files = json.loads(card.read_text(encoding="utf-8")).get("files", {})
+            for file, promised in files.items():
+                if hashlib.sha256((card.parent / file).read_bytes()).hexdigest() != promised:
+                    problem = f"{file} is not what its card promises: damaged or changed"
+        except (OSError, ValueError, AttributeError) as trouble:
+            problem = str(trouble)
+        if problem:
+            from tadasu.errors import ModelUnavailable
+
+            yield failure("models", ModelUnavailable(path=card.parent, reason=problem))
+        else:
+            yield ok("models", "The model {name} is whole: {count} files as in its card.", name=name, count=len(files))
+
+
+def check_space(folder: Path) -> Finding:
+    """Whether the disk has room for the index to grow."""
+    free = shutil.disk_usage(folder).free
+    details = {"megabytes": free // _MEGABYTE, "folder": folder}
+    if free >= _LITTLE_SPACE:
+        return ok("disk", "{megabytes} MB are free on the disk of {folder}.", **details)
+    health = Health.WARNING if free >= _NO_SPACE else Health.ERROR
+    advice = "Make room, or move the workspace; an index takes about 4 KB a passage."
+    return Finding("disk", health, "Only {megabytes} MB are free on the disk of {folder}.", advice, details)
+
+
+def _guarded(check: str, look: Callable[[], Finding]) -> Finding:
+    try:
+        return look()
+    except TadasuError as problem:
+        return failure(check, problem)
+
+
+def _encoder(container: Container) -> Finding:
+    encoder = container.encoder
+    text = "The encoder {name} is loaded: {dimensions} dimensions."
+    return ok("encoder", text, name=encoder.id, dimensions=encoder.dimensions)
+
+
+def _grader(container: Container) -> Finding:
+    return ok("grader", "The grader {name} is loaded.", name=container.grader.id)
+
+
+async def _index(tadasu: Tadasu) -> list[Finding]:
+    """The index can be read, was made with our encoder and analyser, finds something, and its grades are calibrated."""
+    container = tadasu.container
+    if not container.workspace.index_file.exists() and container.settings.store.engine == "sqlite":
+        return [warning("index", "Nothing is ingested yet.", "Run `tadasu ingest FOLDER`.")]
+    try:
+        counts = await container.store.statistics(reader=container.reader)
+        found = [
+            ok(
+                "index",
+                "The index fits this encoder and analyser: {documents} documents, {passages} passages.",
+                documents=counts.documents,
+                passages=counts.passages,
+            )
+        ]
+        if not counts.passages:
+            return [warning("index", "The index holds no passage that you may see.", "Run `tadasu ingest FOLDER`.")]
+        sources = await container.store.sources(reader=container.reader)
+        document = await container.store.document(sources[0][0], reader=container.reader)
+        probe = await tadasu.search((document.title if document else "") or sources[0][1])
+        text = "A search takes {milliseconds} ms."
+        found.append(ok("search", text, milliseconds=f"{probe.duration_ms:.0f}"))
+        grades = [one.grade for one in probe.candidates]
+        if any(grade.probability is not None and not grade.calibrated for grade in grades):
+            text, advice = (
+                "The grades of {name} are not calibrated.",
+                "Answers say so; use the grader features to avoid it.",
+            )
+            found.append(warning("calibration", text, advice, name=container.grader.id))
+        elif grades:
+            found.append(ok("calibration", "The grades of {name} are calibrated.", name=container.grader.id))
+    except TadasuError as problem:
+        return [failure("index", problem)]
+    return found
+
+
+def _runs(container: Container) -> Finding:
+    path = container.workspace.state_file
+    if not path.exists():
+        return ok("runs", "No question has been asked yet.")
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
+            verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+    except sqlite3.DatabaseError as problem:
+        raise StoreDamaged(path=path, reason=problem) from problem
+    if verdict != "ok":
+        raise StoreDamaged(path=path, reason=verdict)
+    latest = container.runs.latest(limit=1, reader=container.reader)
+    if not latest:
+        return ok("runs", "The run book can be read and is empty.")
+    return ok("runs", "The run book can be read; the latest run is {run}.", run=latest[0].id)
+
+
+def _web(container: Container) -> Finding:
+    provider = container.settings.web.provider
+    if container.outside is None:
+        return ok("web", "The web is off: questions never leave this machine for it.")
+    return ok("web", "The web is on: {provider}.", provider=provider)
+
+
+def _chat(container: Container, *, network: bool) -> list[Finding]:
+    chosen = container.settings.chat
+    if not chosen.provider:
+        return [ok("chat", "No chat model: answers are quotations.")]
+    if not chosen.model and chosen.provider != "scripted":
+        text, advice = "No chat model is named for {provider}.", "Set chat.model in tadasu.toml."
+        return [Finding("chat", Health.ERROR, text, advice, {"provider": chosen.provider})]
+    try:
+        model = container.chat
+    except TadasuError as problem:
+        return [failure("chat", problem)]
+    found = [ok("chat", "The chat model is {name}.", name=getattr(model, "id", chosen.model))]
+    if chosen.provider != "openai":
+        return found
+    from tadasu.providers.prices import is_local
+
+    key = os.environ.get(chosen.key_variable, "") if chosen.key_variable else ""
+    if not key and not is_local(chosen.base_url):
+        variable = chosen.key_variable or "OPENAI_API_KEY"
+        missing = KeyMissing(provider=chosen.provider, variable=variable, setting="chat.key_variable")
+        return [*found, failure("key", missing)]
+    if key:
+        found.append(ok("key", "The key in {variable} is set.", variable=chosen.key_variable))
+    if network:
+        from tadasu.app.reachability import ask_for_models
+
+        found.append(_guarded("reachable", lambda: ask_for_models(chosen.base_url, chosen.model, key)))
+    return found

@@ -1,0 +1,88 @@
+"""What is in the index, and how the latest runs went: counts and shares, nothing that needs a judge."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tadasu.core.answers import AnswerStatus
+from tadasu.core.documents import Reader
+from tadasu.core.runs import Run, SearchMode
+from tadasu.core.usage import Cost, total
+from tadasu.ports import DocumentShelf, IndexStatistics, RunBook
+
+LATEST_RUNS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class RunFigures:
+    """Figures over some runs. Shares lie in [0, 1] and, like times, are None where there is no run to count.
+
+    `verdicts` counts the last verdict of each run, `web_share` the runs that asked the web, `corrected_share` those
+    that needed more than one round. Times are milliseconds; p95 is the nearest-rank percentile.
+    """
+
+    runs: int
+    answered: int
+    abstained: Mapping[str, int]
+    verdicts: Mapping[str, int]
+    web_share: float | None
+    corrected_share: float | None
+    median_ms: float | None
+    p95_ms: float | None
+    cost: Cost
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """The index as the reader sees it, and the figures of the latest runs, together and by language of the answer."""
+
+    index: IndexStatistics
+    overall: RunFigures
+    by_language: Mapping[str, RunFigures] = field(default_factory=dict)
+    latest: tuple[Run, ...] = ()
+
+
+async def statistics(
+    *, shelf: DocumentShelf, runs: RunBook, reader: Reader, limit: int = LATEST_RUNS, shown: int = 10
+) -> Statistics:
+    """Counts of what `reader` may see and figures over its `limit` latest runs; `shown` of them are passed on."""
+    latest = runs.latest(limit=limit, reader=reader)
+    languages = sorted({run.language for run in latest})
+    return Statistics(
+        index=await shelf.statistics(reader=reader),
+        overall=figures(latest),
+        by_language={language: figures([run for run in latest if run.language == language]) for language in languages},
+        latest=tuple(latest[:shown]),
+    )
+
+
+def figures(runs: Sequence[Run]) -> RunFigures:
+    """Add up `runs`."""
+    reasons = Counter(run.answer.reason.value for run in runs if run.answer.reason is not None)
+    asked_web = sum(any(one.mode is SearchMode.WEB for one in run.rounds) for run in runs)
+    times = sorted(run.duration_ms for run in runs)
+    return RunFigures(
+        runs=len(runs),
+        answered=sum(run.answer.status is AnswerStatus.ANSWERED for run in runs),
+        abstained=dict(sorted(reasons.items())),
+        verdicts=dict(sorted(Counter(run.verdict.value for run in runs).items())),
+        web_share=asked_web / len(runs) if runs else None,
+        corrected_share=sum(len(run.rounds) > 1 for run in runs) / len(runs) if runs else None,
+        median_ms=percentile(times, 0.5),
+        p95_ms=percentile(times, 0.95),
+        cost=total(call for run in runs for call in run.calls),
+    )
+
+
+def percentile(ordered: Sequence[float], share: float) -> float | None:
+    """The nearest-rank percentile of numbers in ascending order; None of nothing.
+
+    >>> percentile([1.0, 2.0, 3.0, 4.0], 0.5), percentile([1.0, 2.0, 3.0, 4.0], 0.95), percentile([], 0.5)
+    (2.0, 4.0, None)
+    """
+    if not ordered:
+        return None
+    return ordered[max(0, math.ceil(share * len(ordered)) - 1)]

@@ -1,0 +1,105 @@
+"""How an answer looks on a terminal: text, numbered sources, the path of verdicts, what it cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tadasu.cli.frame import Frame, clean
+from tadasu.core.answers import Citation
+from tadasu.core.documents import Origin
+from tadasu.core.runs import ActionKind, Run
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+_LONGEST_QUOTE = 300
+
+
+def action_words(frame: Frame, kind: ActionKind) -> str:
+    """What was done, in one or two words; empty for going on with what was found."""
+    match kind:
+        case ActionKind.SEARCH_AGAIN:
+            return frame.say("searched again")
+        case ActionKind.SEARCH_WEB:
+            return frame.say("searched the web")
+        case ActionKind.COMBINE:
+            return frame.say("combined")
+        case ActionKind.ABSTAIN:
+            return frame.say("abstained")
+        case ActionKind.REFINE:
+            return ""
+
+
+def verdict_path(frame: Frame, run: Run) -> str:
+    """The verdicts of `run` and what followed each, such as ``AMBIGUOUS → searched again → CORRECT``."""
+    steps: list[str] = []
+    for one in run.rounds:
+        steps.append(one.verdict.name)
+        words = action_words(frame, one.action.kind)
+        if words:
+            steps.append(words)
+    return " → ".join(steps)
+
+
+def one_line(text: str, longest: int = _LONGEST_QUOTE) -> str:
+    """`text` on one line, safe for a terminal, cut with an ellipsis after `longest` letters.
+
+    >>> one_line("a\\n  b", 10), one_line("abcdef", 4)
+    ('a b', 'abc…')
+    """
+    flat = " ".join(clean(text).split())
+    return flat if len(flat) <= longest else flat[: longest - 1] + "…"
+
+
+def source_line(frame: Frame, citation: Citation) -> str:
+    """Where a citation comes from: source, page, date, and whether it is from the web."""
+    parts = [one_line(citation.source)]
+    if citation.page is not None:
+        parts.append(frame.say("page {page}", page=citation.page))
+    parts.append(citation.date or frame.say("undated"))
+    if citation.origin is Origin.WEB:
+        parts.append(frame.say("from the web"))
+    return " · ".join(parts)
+
+
+def seconds(milliseconds: float) -> str:
+    """A duration as people read it.
+
+    >>> seconds(12.34), seconds(2345)
+    ('12 ms', '2.3 s')
+    """
+    return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
+
+
+def cost_words(frame: Frame, run: Run) -> str:
+    """US dollars, and how many calls had no price."""
+    cost = run.cost
+    money = f"${cost.usd:.4f}" if cost.usd else "$0"
+    if not cost.unpriced_calls:
+        return money
+    return frame.say("{money} + {count} unpriced calls", money=money, count=cost.unpriced_calls)
+
+
+def print_sources(frame: Frame, console: Console, run: Run) -> None:
+    """The numbered citations with their quotes."""
+    for citation in run.answer.citations:
+        console.print(f"[{citation.marker}] {source_line(frame, citation)}", style="cyan", soft_wrap=True)
+        console.print(f"    “{one_line(citation.quote)}”", style="dim", soft_wrap=True)
+
+
+def print_footer(frame: Frame, console: Console, run: Run) -> None:
+    """Warnings, the path of verdicts, cost, time and the run's id."""
+    for sentence in run.answer.removed:
+        console.print(
+            frame.say(
+                "Removed: “{sentence}” ({findings})",
+                sentence=one_line(sentence.text, 160),
+                findings=", ".join(sentence.findings) or sentence.support.value,
+            ),
+            style="yellow",
+            soft_wrap=True,
+        )
+    for warning in (*run.warnings, *run.answer.warnings):
+        console.print(frame.say("Warning: {warning}", warning=frame.say(warning)), style="yellow", soft_wrap=True)
+    parts = (verdict_path(frame, run), cost_words(frame, run), seconds(run.duration_ms), run.id)
+    console.print(" · ".join(part for part in parts if part), style="dim", soft_wrap=True)

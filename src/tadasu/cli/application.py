@@ -1,0 +1,133 @@
+"""The Typer application: which commands there are, and how a line of arguments becomes an exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+import typer.main
+
+from tadasu import __version__
+from tadasu.cli import ask, config, demo, doctor, ingest, init, search, stats, trace, why
+from tadasu.cli.exits import MEANINGS, Exit
+from tadasu.cli.frame import Frame, environment_language, write_line
+from tadasu.cli.help_language import localise, wanted_language
+from tadasu.cli.jsonable import error_object, to_text
+from tadasu.cli.shared import DebugOption, JsonOption, LangOption, WorkspaceOption, door, guarded
+from tadasu.errors import TadasuError
+
+_EXITS = "\b\n" + "\n".join(f"{code.value:>4}  {meaning}" for code, meaning in MEANINGS.items())
+
+app = typer.Typer(
+    name="tadasu",
+    help="Answers questions over your documents, checks itself, corrects itself, and shows its work.\n\n"
+    "Start with `tadasu demo`, or with `tadasu init`, `tadasu ingest FOLDER`, `tadasu ask`.",
+    epilog=f"Exit codes:\n\n{_EXITS}",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    add_completion=True,
+    context_settings={"help_option_names": ["--help", "-h"]},
+)
+
+config_app = typer.Typer(
+    help="What is set, to what, and where it comes from.", rich_markup_mode=None, no_args_is_help=True
+)
+
+
+def _version(*, asked: bool) -> None:
+    if asked:
+        write_line(sys.stdout, f"tadasu {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def before_every_command(
+    context: typer.Context,
+    *,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+    lang: LangOption = "",
+    debug: DebugOption = False,
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=lambda asked: _version(asked=asked), help="Show the version and stop."
+        ),
+    ] = False,
+) -> None:
+    """Keep the options that stand before the command's name."""
+    del version
+    context.obj = Frame(workspace=workspace, json=as_json, debug=debug, lang=lang)
+
+
+for name, function in (
+    ("init", init.init),
+    ("ingest", ingest.ingest),
+    ("ask", ask.ask),
+    ("search", search.search),
+    ("trace", trace.trace),
+    ("why", why.why),
+    ("stats", stats.stats),
+    ("doctor", doctor.doctor),
+    ("demo", demo.demo),
+):
+    app.command(name, no_args_is_help=False)(door(function))
+config_app.command("show")(door(config.show))
+app.add_typer(config_app, name="config")
+
+
+class CommandInvalid(TadasuError):
+    """The line of arguments cannot be read."""
+
+    code = "usage"
+    message = "{reason}"
+    hint_template = "See `{command} --help`."
+
+
+def run(argv: Sequence[str]) -> int:
+    """Run one line of arguments and give back its exit code; never raises for what a user did."""
+    frame = Frame(json="--json" in argv, debug="--debug" in argv)
+    result: list[int] = []
+
+    def whole() -> Exit | None:
+        result.append(_invoke(argv, frame))
+        return None
+
+    outside = guarded(frame, whole)
+    return result[0] if result else outside
+
+
+# Click's own base class of usage errors, under whatever name this version of Typer carries it.
+_Refused: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+
+
+def _invoke(argv: Sequence[str], frame: Frame) -> int:
+    try:
+        command = typer.main.get_command(app)
+        language = wanted_language(argv, environment_language())
+        if language != "en":
+            localise(command, language)
+        code = command(args=list(argv), prog_name="tadasu", standalone_mode=False)
+    except _Refused as problem:
+        return _refuse(problem, frame)
+    except typer.Abort:
+        return Exit.INTERRUPTED
+    return code if isinstance(code, int) else Exit.OK
+
+
+def _refuse(problem: BaseException, frame: Frame) -> int:
+    context = getattr(problem, "ctx", None)
+    if context is not None and type(problem).__name__ == "NoArgsIsHelpError":
+        write_line(sys.stdout, context.get_help())
+        return Exit.OK
+    command = context.command_path if context is not None else "tadasu"
+    reason = str(getattr(problem, "format_message", lambda: str(problem))())
+    error = CommandInvalid(reason=reason, command=command)
+    if frame.json:
+        write_line(sys.stdout, to_text({"error": error_object(error)}))
+    else:
+        frame.show_error(error)
+    return Exit.USAGE

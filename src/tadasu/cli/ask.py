@@ -1,0 +1,139 @@
+"""`tadasu ask`: one question, a conversation, or a file of questions."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tadasu.cli.exits import Exit
+from tadasu.cli.frame import Frame, clean, write_line, write_text
+from tadasu.errors import InputInvalid
+
+if TYPE_CHECKING:
+    from tadasu.app.tadasu import Tadasu
+    from tadasu.core.documents import Scope
+    from tadasu.core.events import Event
+    from tadasu.core.runs import Run
+
+
+def ask(
+    frame: Frame,
+    question: Annotated[str | None, typer.Argument(help="The question. Without one, a conversation begins.")] = None,
+    *,
+    batch: Annotated[
+        str | None,
+        typer.Option("--batch", metavar="FILE", help='Ask every line of a JSONL file ({"question": …}); - for stdin.'),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="FILE", help="Where a batch writes; questions answered there are skipped."),
+    ] = None,
+    concurrency: Annotated[int, typer.Option("--concurrency", min=1, max=64, help="Questions of a batch at once.")] = 4,
+    filter_source: Annotated[
+        str, typer.Option("--filter-source", metavar="START", help="Only documents whose path starts so.")
+    ] = "",
+    since: Annotated[str, typer.Option("--since", metavar="DATE", help="Only documents from this date on.")] = "",
+    until: Annotated[str, typer.Option("--until", metavar="DATE", help="Only documents up to this date.")] = "",
+    language: Annotated[
+        str, typer.Option("--language", metavar="CODE", help="Only documents in this language, such as ja.")
+    ] = "",
+) -> Exit | None:
+    """Answer a question from your documents, with sources.
+
+    Streams the checked answer, then says where each part comes from, how the search was corrected, and what it cost.
+    Without a question a conversation begins; an empty line or Ctrl-D ends it.
+
+    \b
+    Examples:
+      tadasu ask "How long is the warranty of the KPT-340?"
+      tadasu ask "保証期間は何年ですか" --since 2026-01-01
+      tadasu ask --batch questions.jsonl --out runs.jsonl
+    """
+    if batch is not None:
+        if question is not None:
+            raise InputInvalid(where="ask", reason="a question and --batch exclude each other", fix="Leave one out.")
+        from tadasu.cli.batch import ask_batch
+
+        with frame.opened() as (tadasu, runner):
+            scope = _scope(tadasu, filter_source, since, until, language)
+            return ask_batch(frame, tadasu, runner, batch, out=out, concurrency=concurrency, scope=scope)
+    if out is not None:
+        raise InputInvalid(where="--out", reason="is for --batch only", fix="Redirect the output instead.")
+    if question is not None and not question.strip():
+        raise InputInvalid(where="ask", reason="the question is empty", fix="Write it in quotes after the command.")
+    with frame.opened() as (tadasu, runner):
+        scope = _scope(tadasu, filter_source, since, until, language)
+        if question is None:
+            from tadasu.cli.conversation import converse
+
+            return converse(frame, tadasu, runner, scope=scope)
+        runner.run(ask_once(frame, tadasu, question, scope=scope))
+    return None
+
+
+async def ask_once(
+    frame: Frame,
+    tadasu: Tadasu,
+    question: str,
+    *,
+    scope: Scope | None = None,
+    history: tuple[Run, ...] = (),
+    session: str = "",
+) -> Run:
+    """Ask, showing checked text as it comes, then sources and footer; with --json the one document."""
+    from tadasu.core.events import ignore
+
+    listen = ignore if frame.json else _stream
+    run = await tadasu.ask(question, history=history, session=session, language=frame.lang, scope=scope, listen=listen)
+    if frame.json:
+        from tadasu.cli.jsonable import answer_object
+
+        frame.emit(answer_object(run))
+        return run
+    from tadasu.cli.answer_view import print_footer, print_sources
+
+    write_line(sys.stdout, "")
+    console = frame.out()
+    print_sources(frame, console, run)
+    print_footer(frame, console, run)
+    if not session:
+        console.print(frame.say("How it came about: {command}", command="tadasu trace last"), style="dim")
+    return run
+
+
+def _stream(event: Event) -> None:
+    from tadasu.core.events import TextReleased
+
+    if isinstance(event, TextReleased):
+        write_text(sys.stdout, clean(event.text))
+
+
+def _scope(tadasu: Tadasu, source: str, since: str, until: str, language: str) -> Scope:
+    from tadasu.core.documents import Scope
+
+    for name, value in (("--since", since), ("--until", until)):
+        check_date(name, value)
+    return Scope(
+        reader=tadasu.container.reader,
+        language=language or None,
+        source_prefix=source,
+        since=since,
+        until=until,
+    )
+
+
+def check_date(option: str, value: str) -> None:
+    """Raise InputInvalid unless `value` is empty or a date as YYYY-MM-DD."""
+    from datetime import date
+
+    if not value:
+        return
+    try:
+        if date.fromisoformat(value).isoformat() == value:
+            return
+    except ValueError:
+        pass
+    raise InputInvalid(where=option, reason=f"{value} is not a date", fix="Write it as YYYY-MM-DD, such as 2026-04-01.")

@@ -1,0 +1,61 @@
+"""An error that is only known by its code and its English words, in another language."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from tadasu.cli.frame import Frame
+from tadasu.errors import TadasuError
+
+_PLACE = re.compile(r"\{([a-z_]+)\}")
+
+
+def translated(frame: Frame, code: str, message: str, hint: str) -> tuple[str, str]:
+    """`message` and `hint` of the error with `code` in the language of `frame`; unchanged where that is English.
+
+    A report keeps words, not details: they are read back out of the words with the error's own template.
+    """
+    if frame.language == "en":
+        return message, hint
+    kind = kinds().get(code)
+    if kind is None:
+        return message, hint
+    return _through(frame, kind.message, message), _through(frame, kind.hint_template, hint)
+
+
+def _through(frame: Frame, template: str, text: str) -> str:
+    details = details_of(template, text)
+    if details is None:
+        return text
+    return frame.say(template, **{name: frame.say(value) for name, value in details.items()})
+
+
+def details_of(template: str, text: str) -> dict[str, str] | None:
+    """What fills the places of `template` in `text`; None where `text` was not made from it.
+
+    >>> details_of("{source}, row {row}: {reason}.", "a.csv, row 3: too short.")
+    {'source': 'a.csv', 'row': '3', 'reason': 'too short'}
+    """
+    pattern, seen, at = "", set(), 0
+    for place in _PLACE.finditer(template):
+        name = place[1]
+        pattern += re.escape(template[at : place.start()])
+        pattern += f"(?P={name})" if name in seen else f"(?P<{name}>.*?)"
+        seen.add(name)
+        at = place.end()
+    match = re.fullmatch(pattern + re.escape(template[at:]), text, re.DOTALL)
+    return match.groupdict() if match else None
+
+
+@cache
+def kinds() -> dict[str, type[TadasuError]]:
+    """Every kind of error by its code."""
+    return {kind.code: kind for kind in _below(TadasuError)}
+
+
+def _below(kind: type[TadasuError]) -> Iterator[type[TadasuError]]:
+    for inner in kind.__subclasses__():
+        yield inner
+        yield from _below(inner)

@@ -1,0 +1,65 @@
+"""Errors as exit codes: the only place of the command line that maps one to the other."""
+
+from __future__ import annotations
+
+import enum
+
+from tadasu.errors import (
+    BudgetSpent,
+    DocumentError,
+    GradingFailed,
+    NotFound,
+    ProviderError,
+    SearchFailed,
+    StoreError,
+    TadasuError,
+    UsageError,
+)
+
+
+class Exit(enum.IntEnum):
+    """Exit codes; stable."""
+
+    OK = 0
+    UNEXPECTED = 1
+    USAGE = 2
+    PARTIAL = 3
+    NOT_FOUND = 4
+    PROVIDER = 5
+    STORE = 6
+    INTERRUPTED = 130
+    PIPE_CLOSED = 141
+
+
+MEANINGS: dict[Exit, str] = {
+    Exit.OK: "done",
+    Exit.UNEXPECTED: "an unexpected error, a failed check of doctor, or a demo that did not go as expected",
+    Exit.USAGE: "the command or the settings cannot be used",
+    Exit.PARTIAL: "done, but some files or lines failed (each is listed)",
+    Exit.NOT_FOUND: "the run or document named does not exist",
+    Exit.PROVIDER: "an outside service failed",
+    Exit.STORE: "the index, the state database or a model cannot be used",
+    Exit.INTERRUPTED: "stopped with Ctrl-C",
+    Exit.PIPE_CLOSED: "the reader of the output went away",
+}
+
+_KINDS: tuple[tuple[type[TadasuError], Exit], ...] = (
+    (UsageError, Exit.USAGE),
+    (NotFound, Exit.NOT_FOUND),
+    (DocumentError, Exit.PARTIAL),
+    (StoreError, Exit.STORE),
+    (ProviderError, Exit.PROVIDER),
+    (GradingFailed, Exit.PROVIDER),
+    (SearchFailed, Exit.PROVIDER),
+    (BudgetSpent, Exit.PROVIDER),
+)
+
+
+def exit_of(error: TadasuError) -> Exit:
+    """The exit code for `error`.
+
+    >>> from tadasu.errors import RunNotFound
+    >>> exit_of(RunNotFound(run="r-1")).value
+    4
+    """
+    return next((code for kind, code in _KINDS if isinstance(error, kind)), Exit.UNEXPECTED)

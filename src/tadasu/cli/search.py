@@ -1,0 +1,128 @@
+"""`tadasu search`: one retrieval with both rankings, grades and verdict, and nothing done about it."""
+
+from __future__ import annotations
+
+import enum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tadasu.cli.exits import Exit
+from tadasu.cli.frame import Frame
+from tadasu.errors import InputInvalid
+
+if TYPE_CHECKING:
+    from tadasu.core.runs import GradedCandidate, Round
+
+
+class Mode(enum.Enum):
+    """How to search."""
+
+    HYBRID = "hybrid"
+    LEXICAL = "lexical"
+    DENSE = "dense"
+
+
+def search(
+    frame: Frame,
+    query: Annotated[str, typer.Argument(help="What to search for.")],
+    *,
+    k: Annotated[
+        int | None, typer.Option("--k", "-k", min=1, max=1000, help="Passages at the most. [default: retrieval.k]")
+    ] = None,
+    mode: Annotated[Mode, typer.Option("--mode", help="Both rankings fused, or one of them alone.")] = Mode.HYBRID,
+) -> Exit | None:
+    """Search without answering: both rankings, grades and the verdict.
+
+    \b
+    Examples:
+      tadasu search "calibration interval"
+      tadasu search 校正周期 --mode lexical -k 20
+    """
+    from tadasu.core.runs import SearchMode
+
+    if not query.strip():
+        raise InputInvalid(where="search", reason="the query is empty", fix="Write it in quotes after the command.")
+    with frame.opened() as (tadasu, runner):
+        found = runner.run(tadasu.search(query, k=k, mode=SearchMode(mode.value)))
+        if frame.json:
+            frame.emit(found_object(found))
+            return None
+        texts = runner.run(_first_words(tadasu, found))
+    _show(frame, found, texts)
+    return None
+
+
+def found_object(found: Round) -> dict[str, object]:
+    """The JSON of a search: query, mode, verdict, and the candidates in fused order with ranks and grades."""
+    from tadasu.cli.jsonable import jsonable
+
+    return {
+        "query": found.query,
+        "mode": found.mode.value,
+        "verdict": found.verdict.value,
+        "rule": found.rule.value,
+        "error": found.error,
+        "duration_ms": round(found.duration_ms, 3),
+        "candidates": [{"rank": rank, **jsonable(one)} for rank, one in enumerate(found.candidates, 1)],
+    }
+
+
+async def _first_words(tadasu: object, found: Round) -> dict[str, str]:
+    from tadasu.app.tadasu import Tadasu
+    from tadasu.core.documents import Scope
+
+    assert isinstance(tadasu, Tadasu), "the frame opens nothing else"
+    scope = Scope(reader=tadasu.container.reader)
+    stored = await tadasu.container.store.fetch([one.passage_id for one in found.candidates], scope=scope)
+    return {one.passage.id: one.passage.text for one in stored}
+
+
+def _show(frame: Frame, found: Round, texts: dict[str, str]) -> None:
+    from rich.table import Table
+
+    from tadasu.cli.answer_view import one_line, seconds
+
+    console = frame.out()
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading, justify in (
+        (frame.say("rank"), "right"),
+        (frame.say("fused"), "right"),
+        (frame.say("dense (rank)"), "right"),
+        (frame.say("keywords (rank)"), "right"),
+        (frame.say("grade"), "left"),
+    ):
+        table.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+    table.add_column(frame.say("source"), overflow="fold", ratio=2)
+    table.add_column(frame.say("first words"), no_wrap=True, overflow="ellipsis", ratio=3)
+    for rank, one in enumerate(found.candidates, 1):
+        table.add_row(
+            str(rank),
+            f"{one.fused:.4f}",
+            _ranked(one.dense, one.dense_rank, 3),
+            _ranked(one.lexical, one.lexical_rank, 1),
+            grade_words(one),
+            one_line(one.source),
+            one_line(texts.get(one.passage_id, one.title), 120),
+        )
+    if found.candidates:
+        console.print(table)
+    else:
+        console.print(frame.say("Nothing was found."))
+    if found.error:
+        console.print(one_line(found.error), style="red", soft_wrap=True)
+    words = frame.say("verdict {verdict} by the rule {rule}", verdict=found.verdict.name, rule=found.rule.value)
+    console.print(f"{words} · {seconds(found.duration_ms)}", style="bold")
+
+
+def grade_words(one: GradedCandidate) -> str:
+    """Level and probability of a candidate, such as ``HIGH 0.91``."""
+    grade = one.grade
+    return grade.level.name if grade.probability is None else f"{grade.level.name} {grade.probability:.2f}"
+
+
+def _ranked(score: float | None, rank: int | None, digits: int) -> str:
+    if score is None and rank is None:
+        return "–"
+    number = "?" if score is None else f"{score:.{digits}f}"
+    return f"{number} ({rank})" if rank is not None else number

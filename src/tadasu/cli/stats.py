@@ -1,0 +1,127 @@
+"""`tadasu stats`: what is in the index, and how the latest runs went."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tadasu.cli.exits import Exit
+from tadasu.cli.frame import Frame
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import Console
+
+    from tadasu.app.statistics import RunFigures, Statistics
+
+
+def stats(
+    frame: Frame,
+    *,
+    runs: Annotated[int, typer.Option("--runs", min=1, max=100_000, help="Latest runs that the figures cover.")] = 1000,
+    documents: Annotated[bool, typer.Option("--documents", help="List the documents instead.")] = False,
+) -> Exit | None:
+    """Count documents and passages, and say how the latest runs went.
+
+    \b
+    Examples:
+      tadasu stats
+      tadasu stats --documents
+      tadasu stats --runs 100 --json
+    """
+    with frame.opened() as (tadasu, runner):
+        container = tadasu.container
+        if documents:
+            rows = runner.run(_sources(container.store, container.reader))
+            if frame.json:
+                frame.emit({"documents": [{"id": one, "source": source} for one, source in rows]})
+                return None
+            from tadasu.cli.answer_view import one_line
+
+            for document_id, source in rows:
+                frame.out().print(f"{document_id}  {one_line(source)}", soft_wrap=True)
+            return None
+        from tadasu.app.statistics import statistics
+
+        found = runner.run(statistics(shelf=container.store, runs=container.runs, reader=container.reader, limit=runs))
+    if frame.json:
+        frame.emit(statistics_object(found))
+    else:
+        _show(frame, found)
+    return None
+
+
+async def _sources(shelf: object, reader: object) -> list[tuple[str, str]]:
+    return list(await shelf.sources(reader=reader))  # type: ignore[attr-defined]
+
+
+def statistics_object(found: Statistics) -> dict[str, object]:
+    """The JSON of the statistics: ``index``, ``runs`` with the figures together and by language, ``latest``."""
+    from tadasu.cli.jsonable import jsonable
+
+    return {
+        "index": jsonable(found.index),
+        "runs": {**jsonable(found.overall), "by_language": jsonable(found.by_language)},
+        "latest": [
+            {
+                "run": run.id,
+                "created_at": run.created_at,
+                "question": run.question,
+                "status": run.answer.status.value,
+                "verdict": run.verdict.value,
+                "duration_ms": round(run.duration_ms, 3),
+            }
+            for run in found.latest
+        ],
+    }
+
+
+def _show(frame: Frame, found: Statistics) -> None:
+    from tadasu.cli.answer_view import one_line, seconds
+
+    console = frame.out()
+    index = found.index
+    text = "{documents} documents, {passages} passages"
+    console.print(frame.say(text, documents=index.documents, passages=index.passages), style="bold")
+    if index.documents:
+        console.print("  " + _counted(index.languages), soft_wrap=True)
+        console.print("  " + _counted(index.media_types), soft_wrap=True)
+    if not found.overall.runs:
+        console.print(frame.say("No question has been asked yet. Try: {command}", command='tadasu ask "…"'))
+        return
+    console.print()
+    _figures(frame, console, frame.say("the latest {count} runs", count=found.overall.runs), found.overall)
+    if len(found.by_language) > 1:
+        for language, figures in found.by_language.items():
+            title = frame.say("answers in {tongue}: {count} runs", tongue=language, count=figures.runs)
+            _figures(frame, console, title, figures)
+    console.print()
+    console.print(frame.say("latest runs"), style="bold")
+    for run in found.latest:
+        parts = (run.id, run.created_at[:19], run.verdict.name, seconds(run.duration_ms), one_line(run.question, 80))
+        console.print("  " + " · ".join(parts), soft_wrap=True)
+
+
+def _figures(frame: Frame, console: Console, title: str, figures: RunFigures) -> None:
+    console.print(title, style="bold")
+    abstained = sum(figures.abstained.values())
+    reasons = f" ({_counted(figures.abstained)})" if abstained else ""
+    text = "answered {answered}, abstained {abstained}"
+    console.print("  " + frame.say(text, answered=figures.answered, abstained=abstained) + reasons, soft_wrap=True)
+    verdicts = ", ".join(f"{name.upper()} {count / figures.runs:.0%}" for name, count in figures.verdicts.items())
+    console.print("  " + frame.say("last verdicts: {shares}", shares=verdicts), soft_wrap=True)
+    text = "corrected {corrected}, asked the web {web}"
+    shares = {"corrected": f"{figures.corrected_share or 0:.0%}", "web": f"{figures.web_share or 0:.0%}"}
+    console.print("  " + frame.say(text, **shares), soft_wrap=True)
+    text = "time: median {median}, p95 {p95}; cost: {cost}"
+    from tadasu.cli.answer_view import seconds
+
+    times = {"median": seconds(figures.median_ms or 0.0), "p95": seconds(figures.p95_ms or 0.0)}
+    console.print("  " + frame.say(text, **times, cost=str(figures.cost)), soft_wrap=True)
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    ordered = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+    return ", ".join(f"{name} {count}" for name, count in ordered)
