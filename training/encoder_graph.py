@@ -3,7 +3,10 @@
 The graph is a BERT encoder without pooler (Devlin et al. 2019, post-layer-norm), written with the
 fused operators of ONNX Runtime. In the int8 graph every matrix has one scale per output column,
 and activations are quantised on the fly, per tensor, as ONNX Runtime's dynamic quantisation does;
-written out directly, so that query, key and value share one quantised input.
+written out directly, so that query, key and value share one quantised input. A few channels of the
+activations are ten times larger than all others and would take the whole range of the eight bits:
+they are scaled down before, and their rows of the matrix up (`caps`), which changes no result but
+for rounding (after Xiao et al. 2022, SmoothQuant; only the outliers are moved here).
 """
 
 from __future__ import annotations
@@ -68,17 +71,28 @@ def quantise_rows(table: FloatArray) -> tuple[NDArray[np.int8], FloatArray]:
 
 
 class _Builder:
-    def __init__(self, shape: Shape, tensors: Mapping[str, FloatArray], *, quantised: bool, bits: int) -> None:
+    def __init__(
+        self,
+        shape: Shape,
+        tensors: Mapping[str, FloatArray],
+        *,
+        quantised: bool,
+        bits: int,
+        caps: Mapping[str, FloatArray],
+    ) -> None:
         self.shape = shape
         self.tensors = tensors
         self.quantised = quantised
         self.bits = bits
+        self.caps = caps
         self.graph = _Graph()
 
     def matrix(self, source: str, weight: str, bias: str, result: str) -> str:
         """One linear layer; `source` is the name that `activations` gave for its input."""
         graph = self.graph
         transposed = self.tensors[weight].T
+        if self.quantised and source in self.caps:
+            transposed = transposed * self.caps[source][:, None]
         offset = graph.constant(bias, self.tensors[bias])
         if not self.quantised:
             product = graph.add("MatMul", [source, graph.constant(weight, transposed)], [f"{result}/product"])
@@ -102,7 +116,11 @@ class _Builder:
     def activations(self, name: str) -> str:
         """Make a float tensor ready for `matrix`."""
         if self.quantised:
-            self.graph.add("DynamicQuantizeLinear", [name], [f"{name}/q", f"{name}/scale", f"{name}/zero"])
+            capped = name
+            if name in self.caps:
+                shrink = self.graph.constant(f"{name}/shrink", np.float32(1.0) / self.caps[name])
+                capped = self.graph.add("Mul", [name, shrink], [f"{name}/capped"])
+            self.graph.add("DynamicQuantizeLinear", [capped], [f"{name}/q", f"{name}/scale", f"{name}/zero"])
         return name
 
     def embeddings(self) -> str:
@@ -180,14 +198,15 @@ def build(
     *,
     quantised: bool,
     bits: int = WEIGHT_BITS,
+    caps: Mapping[str, FloatArray] | None = None,
     layers: int | None = None,
 ) -> onnx.ModelProto:
-    """The encoder's graph.
+    """The encoder's graph, of its first `layers` layers (default all); `caps` are factors per channel of an activation.
 
     Inputs `input_ids` and `attention_mask` (batch, sequence) int64, the mask ones then zeros;
     output `last_hidden_state` (batch, sequence, hidden) float32.
     """
-    builder = _Builder(shape, tensors, quantised=quantised, bits=bits)
+    builder = _Builder(shape, tensors, quantised=quantised, bits=bits, caps=caps or {})
     graph = builder.graph
     used = shape.layers if layers is None else layers
     summed = graph.add(
@@ -222,3 +241,27 @@ def build(
     )
     model.ir_version = _IR_VERSION
     return model
+
+
+def capped_activations(layers: int) -> tuple[str, ...]:
+    """Names of the activations that have outlier channels: what q, k, v and both feed-forward matrices read."""
+    inside = [f"l{index}.{part}" for index in range(layers) for part in ("middle", "active")]
+    return (*(f"hidden.{index}" for index in range(layers)), *inside)
+
+
+def expose(model: onnx.ModelProto, names: Sequence[str]) -> onnx.ModelProto:
+    """A copy of the model that gives the named activations too."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    copy.graph.output.extend(helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in names)
+    return copy
+
+
+def cap_factors(peaks: FloatArray) -> FloatArray:
+    """Powers of two that bring the largest hundredth of the channels to about the size of the next.
+
+    `peaks` are the largest absolute values seen per channel. Powers of two, so that nothing is rounded and small
+    differences between processors do not change the model's bytes.
+    """
+    limit = float(np.sort(peaks)[-max(2, len(peaks) // 100)])
+    return np.asarray(np.exp2(np.rint(np.log2(np.maximum(peaks / limit, 1.0)))), dtype=np.float32)

@@ -13,6 +13,9 @@ from tadasu.testing.splits import Split, split_of
 CHUNK = 900
 """Papers of covidqa are cut to passages of at most this many code points."""
 
+MEASURED = (Part.JSQUAD_VALID, Part.JAQUAD_DEV, Part.XQUAD_EN, Part.POPQA, Part.COVIDQA)
+"""Sets whose TEST splits the model card reports."""
+
 _JAPANESE_PASSAGES = {Split.TRAIN: 2600, Split.CALIBRATE: 1300}
 _DISTRACTORS = {Split.TRAIN: 1200, Split.CALIBRATE: 700, Split.TEST: 1250}
 _QUESTIONS = {Split.TRAIN: 2400, Split.CALIBRATE: 1200, Split.TEST: 600}

@@ -1,0 +1,47 @@
+"""From logits to calibrated probabilities, and from those to thresholds."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.isotonic import IsotonicRegression
+
+from tadasu.answering.grading.model import Numbers
+from training.feature_evaluation import Labels
+
+_KNOTS = 14
+_PRECISION_HIGH = 0.9
+_MISSED = 0.03
+
+
+def calibration_curve(logits: Numbers, labels: Labels, *, knots: int = _KNOTS) -> tuple[Numbers, Numbers]:
+    """Knots and heights of a rising curve: isotonic regression, made smooth by bins.
+
+    Half of the borders lie at equal masses of the positives and half at equal masses of all, so that both ends are
+    resolved though positives are few. Each bin is pulled a little towards the overall share (one pseudo-pair).
+    """
+    steps = np.linspace(0.0, 1.0, knots // 2 + 1)[1:-1]
+    borders = np.unique(np.concatenate([np.quantile(logits, steps), np.quantile(logits[labels == 1], steps)]))
+    bins = np.searchsorted(borders, logits)
+    overall = labels.mean()
+    found = sorted(set(bins.tolist()))
+    centres = np.array([logits[bins == one].mean() for one in found])
+    shares = np.array([(labels[bins == one].sum() + overall) / ((bins == one).sum() + 1.0) for one in found])
+    weights = np.array([(bins == one).sum() for one in found])
+    heights = IsotonicRegression(y_min=0.0, y_max=1.0).fit_transform(centres, shares, sample_weight=weights)
+    keep = np.concatenate([[True], np.diff(centres) > 1e-5])
+    return centres[keep], heights[keep]
+
+
+def choose_thresholds(probabilities: Numbers, labels: Labels) -> tuple[float, float]:
+    """(high, low): the lowest border above which nine of ten hold the answer, and the highest below which at most
+
+    three of a hundred passages that hold the answer fall. `low` is never above `high`.
+    """
+    grid = np.round(np.arange(0.02, 0.96, 0.01), 2)
+    precise = [
+        border for border in grid if (above := labels[probabilities >= border]).size and above.mean() >= _PRECISION_HIGH
+    ]
+    safe = [border for border in grid if (probabilities[labels == 1] < border).mean() <= _MISSED]
+    high = float(precise[0]) if precise else 0.95
+    low = float(safe[-1]) if safe else 0.02
+    return high, min(low, high)
