@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tadasu.answering.generation.expectation import base_unit, expected_units
 from tadasu.answering.generation.facts import Facts, facts_of
 from tadasu.answering.generation.quoting import Quote, codes
 from tadasu.text.numbers import Number, same_date, same_quantity
 from tadasu.text.polarity import denies
-from tadasu.text.units import SCALES
 
 # Share of words, figures aside, that two statements about one thing have in common.
 _SAME_THING = 0.5
+# Share of the question's words in the better statement that the other must have too.
+_AS_CLOSE = 0.8
+# Score above which two statements in different languages are taken to answer the same question.
+_SURE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +42,17 @@ def find_conflict(question: str, best: Quote, others: Sequence[Quote]) -> Confli
 
 
 def _same_thing(question: str, a: Quote, b: Quote) -> bool:
-    if _codes(a) != _codes(b) and not (codes(question) <= _codes(a) & _codes(b) and codes(question)):
+    asked_codes = codes(question)
+    if not (asked_codes and asked_codes <= a.about & b.about) and codes(a.text) != codes(b.text):
         return False
     if {a.facts.language, b.facts.language} == {"en", "ja"}:
-        return bool(codes(question)) and min(a.evidence.score, b.evidence.score) >= 0.5
-    mine, theirs = _words(a.facts), _words(b.facts)
-    asked = facts_of(question).terms
-    if not mine or not theirs or ((asked & mine) - theirs and len(asked & theirs) < 0.8 * len(asked & mine)):
+        return bool(asked_codes and expected_units(question)) and min(a.evidence.score, b.evidence.score) >= _SURE
+    known = facts_of("\n".join(asked_codes)).terms
+    mine, theirs = _words(a.facts) - known, _words(b.facts) - known
+    asked = facts_of(question).terms - known
+    if not mine or not theirs or len(asked & theirs) < _AS_CLOSE * len(asked & mine):
         return False
     return len(mine & theirs) >= _SAME_THING * min(len(mine), len(theirs))
-
-
-def _codes(quote: Quote) -> frozenset[str]:
-    return codes(f"{quote.text}\n{quote.evidence.strip.title}")
 
 
 def _words(facts: Facts) -> frozenset[str]:
@@ -64,20 +66,15 @@ def _differ(question: str, a: Facts, b: Facts) -> bool:
     dates_b = [d for d in b.dates if not asked.states_date(d)]
     if dates_a and dates_b:
         return not any(same_date(x, y) or same_date(y, x) for x in dates_a for y in dates_b)
-    pairs = [(x, y) for x in _figures(a, asked) for y in _figures(b, asked) if _kind(x) == _kind(y)]
+    wanted = expected_units(question)
+    mine, theirs = _figures(a, asked), _figures(b, asked)
+    if wanted and any(base_unit(n) in wanted for n in mine) and any(base_unit(n) in wanted for n in theirs):
+        mine, theirs = ([n for n in side if base_unit(n) in wanted] for side in (mine, theirs))
+    pairs = [(x, y) for x in mine for y in theirs if base_unit(x) == base_unit(y)]
     if pairs:
         return not any(same_quantity(x, y) for x, y in pairs)
-    return (
-        not _figures(a, asked)
-        and not _figures(b, asked)
-        and _words(a) == _words(b)
-        and denies(a.text) != denies(b.text)
-    )
+    return not mine and not theirs and _words(a) == _words(b) and denies(a.text) != denies(b.text)
 
 
 def _figures(facts: Facts, asked: Facts) -> list[Number]:
     return [n for n in facts.numbers if not (n.spelled and not n.unit) and not asked.states_number(n)]
-
-
-def _kind(number: Number) -> str:
-    return SCALES.get(number.unit, (number.unit, None))[0]

@@ -7,6 +7,8 @@ import re
 
 from tadasu.answering.generation.facts import Facts
 from tadasu.text.normalize import fold
+from tadasu.text.numbers import Number
+from tadasu.text.units import SCALES
 
 
 class Expected(enum.Enum):
@@ -23,43 +25,55 @@ class Expected(enum.Enum):
     ANY = "any"
 
 
+_COUNTED = (
+    "個|台|人|名|回|本|枚|件|倍|歳|割|%|パーセント|ポイント|円|ドル|キロ|メートル|センチ|ミリ|グラム|トン|度|ボルト|アンペア|時間|分|秒"
+    "|日間|年間|か月|ヶ月|週間|階|位|番|種類|社|校|曲|カ国|か国|万|億|千|百"
+)
 _RULES: tuple[tuple[Expected, re.Pattern[str]], ...] = tuple(
-    (kind, re.compile(pattern))
-    for kind, pattern in (
+    (kind, re.compile(f"{english}|{japanese}"))
+    for kind, english, japanese in (
         (
             Expected.DATE,
-            r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|time|century)\b|\bsince when\b|\bdeadline\b"
-            r"|いつ|何[年月日時](?![間])|何世紀|何曜日|(?:日付|期日|期限|発売日|開始日|施行日|改定日)は",
+            r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|time|century)\b|\bdeadline\b",
+            r"いつ|何[年月日時](?!間)|何世紀|何曜日|(?:日付|期日|期限|発売日|開始日|施行日|改定日)は",
         ),
         (
             Expected.NUMBER,
             r"\bhow (?:many|much|long|old|far|high|tall|heavy|hot|cold|often|big|large|wide|deep|fast|thick)\b"
-            r"|\bwhat (?:percentage|percent|number|share|proportion|fraction)\b"
-            r"|いく[つら]|何(?:個|台|人|名|回|本|枚|件|倍|歳|割|%|パーセント|ポイント|円|ドル|キロ|メートル|センチ|ミリ|グラム|トン|度|ボルト|アンペア|時間|分|秒|日間|年間|か月|ヶ月|週間|階|位|番|種類|社|校|曲|カ国|か国)"
-            r"|(?:どの|どれ)(?:くらい|ぐらい|ほど)|何(?:万|億|千|百)",
+            r"|\bwhat (?:percentage|percent|number|share|proportion|fraction)\b",
+            rf"いく[つら]|何(?:{_COUNTED})|(?:どの|どれ)(?:くらい|ぐらい|ほど)",
         ),
-        (Expected.PERSON, r"\bwho(?:m|se)?\b|誰|だれ|どなた|何者|(?:担当者|責任者|開発者|作者|創業者|社長|監督)は"),
+        (
+            Expected.PERSON,
+            r"\bwho(?:m|se)?\b",
+            r"誰|だれ|どなた|何者|(?:担当者|責任者|開発者|作者|創業者|社長|監督)は",
+        ),
         (
             Expected.PLACE,
-            r"\bwhere\b|\b(?:what|which) (?:city|country|place|town|region|state|building|room)\b"
-            r"|どこ|何[県市国州区町村]|どの(?:国|県|市|都市|地域|場所|町|州)|(?:所在地|住所|場所|出身地)は",
+            r"\bwhere\b|\b(?:what|which) (?:city|country|place|town|region|state|building|room)\b",
+            r"どこ|何[県市国州区町村]|どの(?:国|県|市|都市|地域|場所|町|州)|(?:所在地|住所|場所|出身地)は",
         ),
-        (Expected.REASON, r"\bwhy\b|\bwhat (?:is|was) the (?:reason|cause)\b|なぜ|どうして|(?:理由|原因)は|何故"),
+        (
+            Expected.REASON,
+            r"\bwhy\b|\bwhat (?:is|was) the (?:reason|cause)\b",
+            r"なぜ|どうして|何故|(?:理由|原因)は",
+        ),
         (
             Expected.PROCEDURE,
-            r"\bhow (?:do|does|can|should|to|must)\b|\b(?:what|which) (?:steps|procedure)\b"
-            r"|手順|方法|やり方|どうやって|どのように|どうすれば|どうしたら",
+            r"\bhow (?:do|does|can|should|to|must)\b|\b(?:what|which) (?:steps|procedure)\b",
+            r"手順|方法|やり方|どうやって|どのように|どうすれば|どうしたら",
         ),
         (
             Expected.YES_NO,
-            r"^(?:is|are|was|were|does|do|did|can|could|may|must|should|will|would|has|have|had)\b"
-            r"|^(?!.*(?:何|どの|どれ|どこ|どう|いつ|誰|なぜ|いく)).*(?:か[?。]?|でしょうか[?。]?)$",
+            r"^(?:is|are|was|were|does|do|did|can|could|may|must|should|will|would|has|have|had)\b",
+            r"^(?!.*(?:何|どの|どれ|どこ|どう|いつ|誰|なぜ|いく)).*(?:か[?。]?|でしょうか[?。]?)$",
         ),
         (
             Expected.QUANTITY_LIKELY,
             r"\b(?:pressure|temperature|weight|length|width|height|price|cost|fee|range|accuracy|voltage|current|power"
-            r"|interval|period|capacity|rate|limit|warranty|duration|torque|size|dimensions?|speed|salary|budget)\b"
-            r"|圧力|温度|重量|質量|長さ|幅|高さ|価格|料金|費用|金額|範囲|精度|電圧|電流|消費電力|周期|間隔|期間|容量|上限|下限|保証|トルク|寸法|速度|流量|定価|予算|人数",
+            r"|interval|period|capacity|rate|limit|warranty|duration|torque|size|dimensions?|speed|salary|budget)\b",
+            r"圧力|温度|重量|質量|長さ|幅|高さ|価格|料金|費用|金額|範囲|精度|電圧|電流|消費電力|周期|間隔|期間|容量"
+            r"|上限|下限|保証|トルク|寸法|速度|流量|定価|予算|人数",
         ),
     )
 )
@@ -75,15 +89,65 @@ def expect(question: str) -> Expected:
     return next((kind for kind, pattern in _RULES if pattern.search(folded)), Expected.ANY)
 
 
+# Base units (`units.SCALES`) of what a question names: in English words, in Japanese words.
+_UNITS: tuple[tuple[frozenset[str], re.Pattern[str]], ...] = tuple(
+    (frozenset(units.split()), re.compile(rf"\b(?:{english})\b|{japanese}"))
+    for units, english, japanese in (
+        ("Pa psi", "pressure", "圧力|耐圧"),
+        ("°C °F 度 K", "temperature|how (?:hot|cold)", "温度|気温"),
+        ("g lb", "weight|weighs?|mass|how heavy", "重量|質量|重さ|体重"),
+        (
+            "円 USD EUR GBP",
+            "price|costs?|fee|salary|budget|sales|revenue",
+            "価格|料金|費用|金額|定価|予算|売上|いくら|何円|何ドル",
+        ),
+        ("V", "voltage", "電圧"),
+        ("A", "current(?! (?:version|price|state))", "電流"),
+        ("W", "power consumption", "消費電力|電力"),
+        (
+            "m in ft mi",
+            "length|width|height|depth|diameter|distance|how (?:far|high|tall|wide|deep|thick)",
+            "長さ|高さ|幅|直径|距離|全長|標高",
+        ),
+        ("%", "percent(?:age)?", "何(?:%|パーセント|割)|割合|比率"),
+        ("人", "how many (?:people|persons|employees|staff|members)", "何(?:人|名)|人数|人口"),
+        (
+            "s 日 週間 か月 年",
+            "warranty|interval|period|duration|how (?:long|often|old)",
+            "期間|間隔|周期|何(?:時間|分|秒|日間|年間|か月|ヶ月|週間)|保証",
+        ),
+    )
+)
+
+
+def expected_units(question: str) -> frozenset[str]:
+    """Base units of the quantity that `question` asks for; none where it does not tell.
+
+    >>> sorted(expected_units("質量は？"))
+    ['g', 'lb']
+    """
+    folded = fold(question).lower()
+    return frozenset().union(*(units for units, pattern in _UNITS if pattern.search(folded)))
+
+
+def base_unit(number: Number) -> str:
+    """The unit of `number`, reduced to the base that other scales of it share."""
+    return SCALES.get(number.unit, (number.unit, None))[0]
+
+
 _CAUSE = re.compile(r"\bbecause\b|\bdue to\b|\bsince\b|\bcaused\b|\bso that\b|\breason|ため|から|により|ので|原因|理由")
 
 
-def fits(expected: Expected, quote: Facts, asked: Facts) -> float:
+def fits(expected: Expected, quote: Facts, asked: Facts, *, units: frozenset[str] = frozenset()) -> float:
     """How well a quotation can be such an answer: a bonus up to 0.6, a malus down to -0.4, 0 where nothing tells.
 
-    Only what the question does not say itself counts.
+    Only what the question does not say itself counts. `units` are the base units that the question names, if any.
     """
     new_numbers = [n for n in quote.numbers if not (n.spelled and not n.unit) and not asked.states_number(n)]
+    if units and expected in (Expected.NUMBER, Expected.QUANTITY_LIKELY, Expected.ANY):
+        if any(base_unit(n) in units for n in new_numbers):
+            return 0.6
+        return -0.1 if any(n.unit for n in new_numbers) else -0.3
     match expected:
         case Expected.DATE:
             if any(not asked.states_date(d) for d in quote.dates):

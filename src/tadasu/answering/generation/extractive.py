@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 from tadasu.answering.generation.conflicts import Conflict, find_conflict
-from tadasu.answering.generation.expectation import Expected, expect, fits
+from tadasu.answering.generation.expectation import Expected, expect, expected_units, fits
 from tadasu.answering.generation.facts import facts_of
 from tadasu.answering.generation.quoting import Quote, code_stem, codes, quotes_of
 from tadasu.core.answers import Evidence
@@ -110,18 +110,31 @@ def _about(question: str, evidence: Sequence[Evidence]) -> list[Evidence]:
 
 def _score(question: str, quotes: Sequence[Quote]) -> list[_Scored]:
     """`quotes` best first: evidence score, weighted share of the question's terms, fit of the expected kind."""
-    asked, expected = facts_of(question), expect(question)
-    holding = {term: sum(term in quote.facts.terms for quote in quotes) for term in asked.terms}
+    asked, expected, units = facts_of(question), expect(question), expected_units(question)
+    # What all of this evidence is about tells no sentence from another.
+    wanted = asked.terms - facts_of("\n".join(codes(question))).terms or asked.terms
+    holding = {term: sum(term in quote.facts.terms for quote in quotes) for term in wanted}
     weights = {term: 1.0 / (1.0 + count) for term, count in holding.items()}
     total = sum(weights.values()) or 1.0
     scored = []
+    named = codes(question)
     for quote in quotes:
-        covered = asked.terms & quote.facts.terms
-        near = (asked.terms & quote.context) - covered
+        covered = wanted & quote.facts.terms
+        near = (wanted & quote.context) - covered
         share = (sum(weights[t] for t in covered) + 0.5 * sum(weights[t] for t in near)) / total
-        score = quote.evidence.score + 1.5 * share + fits(expected, quote.facts, asked) - quote.penalty
+        score = quote.evidence.score + 1.5 * share + fits(expected, quote.facts, asked, units=units) - quote.penalty
+        score += _of_the_same(quote, named)
         scored.append(_Scored(quote, score, covered | near))
     return sorted(scored, key=lambda s: (-s.score, s.quote.evidence.number, s.quote.at))
+
+
+def _of_the_same(quote: Quote, named: frozenset[str]) -> float:
+    """A bonus for a sentence that names the model asked for, a malus for one that names a sister model instead."""
+    if not named:
+        return 0.0
+    if any(quote.facts.states_name(code) for code in named):
+        return 0.2
+    return -1.5 if {code_stem(c) for c in named} & {code_stem(c) for c in codes(quote.text)} else 0.0
 
 
 def _by_passage(quotes: Sequence[Quote]) -> list[Evidence]:

@@ -183,5 +183,5 @@ def _contributes(claim: Facts, strip: Strip, question: str) -> bool:
     return (
         any(source.states_number(n) for n in claim.numbers if not n.spelled)
         or any(source.states_name(name) for name in claim.names if not facts_of(question).states_name(name))
-        or _share(claim, source, facts_of(question), foreign=False) >= _CONTRIBUTES
+        or _share(claim, source, facts_of(""), foreign=False) >= _CONTRIBUTES
     )

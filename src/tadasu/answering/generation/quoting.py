@@ -27,8 +27,8 @@ class Quote:
     """A sentence or table row of one piece of evidence, as it will be shown.
 
     `numbers` are the evidence numbers to cite (a table's head row too, where its words are shown); `context` are terms
-    of the title and of the headings above; `at` is the place within the strip; `penalty` lowers headings, questions
-    and scraps.
+    of the title and of the headings above; `about` are the codes in the passage's evidence and title; `at` is the
+    place within the strip; `penalty` lowers headings, questions and scraps.
     """
 
     text: str
@@ -36,6 +36,7 @@ class Quote:
     numbers: tuple[int, ...]
     facts: Facts
     context: frozenset[str]
+    about: frozenset[str]
     at: int
     penalty: float = 0.0
 
@@ -44,6 +45,8 @@ def quotes_of(piece: Evidence, evidence: Sequence[Evidence], question: str) -> l
     """The quotations that one piece of evidence offers."""
     strip = piece.strip
     context = facts_of(strip.title).terms.union(*(facts_of(h.strip.text).terms for h in _heads(piece, evidence)))
+    passage = (other.strip.text for other in evidence if other.strip.passage_id == strip.passage_id)
+    about = codes("\n".join((*passage, strip.title, strip.source)))
     head = _table_head(strip, evidence)
     found = []
     for at, unit in enumerate(_units(strip.text)):
@@ -61,7 +64,7 @@ def quotes_of(piece: Evidence, evidence: Sequence[Evidence], question: str) -> l
         text = defuse(text)
         if text:
             facts = facts_of(text)
-            found.append(Quote(text, piece, numbers, facts, context, at, _penalty(unit, facts)))
+            found.append(Quote(text, piece, numbers, facts, context, about, at, _penalty(unit, facts)))
     return found
 
 

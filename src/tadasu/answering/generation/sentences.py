@@ -94,6 +94,12 @@ class SentenceReader:
         mine = [(at, numbers) for at, numbers in self._markers if at <= end]
         self._markers = self._markers[len(mine) :]
         markers = tuple((min(max(at - start - lead, 0), len(text)), numbers) for at, numbers in mine)
-        gap = self._gap + body[:lead]
+        gap = _tidy(self._gap + body[:lead])
         self._gap = body[lead + len(text) :]
         return Written(text, markers, gap)
+
+
+def _tidy(gap: str) -> str:
+    """White space between sentences: line breaks and the indent after them, or what stood there."""
+    breaks = min(gap.count("\n"), 2)
+    return "\n" * breaks + gap.rpartition("\n")[2] if breaks else gap
