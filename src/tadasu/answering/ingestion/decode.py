@@ -81,7 +81,7 @@ def _declared(data: bytes, declared: str) -> Decoded | None:
         text = data.decode(name, "replace")
     except (LookupError, ValueError):
         return None
-    if not isinstance(text, str) or _broken(text) or (name == "cp1252" and _plausibility(data, name) < 0.5):
+    if _broken(text) or (name == "cp1252" and _plausibility(data, name) < 0.5):
         return None
     return Decoded(text, name, text.count("\ufffd"))
 

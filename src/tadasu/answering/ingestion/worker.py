@@ -64,7 +64,12 @@ class ParserProcess:
         with self._lock:
             process = self._started()
             expired = threading.Event()
-            timer = threading.Timer(task.seconds, lambda: (expired.set(), process.kill()))
+
+            def expire() -> None:
+                expired.set()
+                process.kill()
+
+            timer = threading.Timer(task.seconds, expire)
             timer.daemon = True
             timer.start()
             try:
@@ -144,7 +149,7 @@ def _receive(stream: IO[bytes]) -> object:
 
 def _exactly(stream: IO[bytes], size: int) -> bytes:
     data = stream.read(size)
-    if data is None or len(data) < size:
+    if len(data) < size:
         raise EOFError
     return data
 

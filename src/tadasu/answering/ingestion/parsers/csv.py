@@ -84,8 +84,10 @@ def named_column(names: Sequence[str], wanted: Sequence[str]) -> int | None:
 
 
 def _latest_date(names: Sequence[str], body: Sequence[Sequence[str]]) -> str:
-    """A price list is as old as its newest row."""
-    column = named_column(names, (*DATE_NAMES, "valid from", "effective", "適用日"))
+    """A price list is as old as its newest row; a column that is only called date may hold anything (holidays)."""
+    column = named_column(
+        names, ("updated", "updated_at", "valid from", "effective", "effective date", "更新日", "適用日", "改定日")
+    )
     return max((iso_date(row[column]) for row in body), default="") if column is not None else ""
 
 

@@ -57,6 +57,7 @@ class _Reader:
         self._builder = TextBuilder()
         self._list: list[str] = []
         self._styles = {style.style_id: style for style in document.styles}
+        self._formats = _number_formats(document)
 
     def read(self) -> TextBuilder:
         self._container(self._document.element.body)
@@ -81,8 +82,9 @@ class _Reader:
         if not text:
             return
         level, listed = self._shape(element)
-        if listed:
-            self._list.append(f"- {text}")
+        if listed is not None:
+            numbered = sum(not item.startswith("- ") for item in self._list)
+            self._list.append(f"{numbered + 1}. {text}" if listed else f"- {text}")
             return
         self._end_list()
         if level:
@@ -95,34 +97,39 @@ class _Reader:
             self._builder.add(BlockKind.LIST, "\n".join(self._list))
             self._list.clear()
 
-    def _shape(self, element: Any) -> tuple[int, bool]:
-        """(heading level or 0, whether a list item), from the paragraph or the styles that it is based on."""
+    def _shape(self, element: Any) -> tuple[int, bool | None]:
+        """(heading level or 0, whether an item is numbered or None), from the paragraph or the styles it is based on."""
         properties = element.find(f"{_W}pPr")
         style_id = ""
         if properties is not None:
             named = properties.find(f"{_W}pStyle")
             style_id = named.get(f"{_W}val", "") if named is not None else ""
             if level := _outline(properties):
-                return level, False
+                return level, None
         style, seen = self._styles.get(style_id), 0
         while style is not None and seen < 10:
             name = style.name or ""
             if found := _HEADING.match(name):
-                return min(6, int(found[1])), False
+                return min(6, int(found[1])), None
             if name in {"Title", "表題"}:
-                return 1, False
+                return 1, None
             own = style.element.find(f"{_W}pPr")
             if own is not None and (level := _outline(own)):
-                return level, False
-            if (
-                (name.startswith("List ")
-                and name != "List Paragraph")
-                or (own is not None and own.find(f"{_W}numPr") is not None)
-            ):
-                return 0, True
+                return level, None
+            listed = own.find(f"{_W}numPr") if own is not None else None
+            if listed is not None or (name.startswith("List ") and name != "List Paragraph"):
+                return 0, "Number" in name or (listed is not None and self._counts(listed))
             style, seen = getattr(style, "base_style", None), seen + 1
-        numbered = properties.find(f"{_W}numPr") if properties is not None else None
-        return 0, numbered is not None
+        listed = properties.find(f"{_W}numPr") if properties is not None else None
+        return 0, None if listed is None else self._counts(listed)
+
+    def _counts(self, listed: Any) -> bool:
+        """Whether a list counts its items, by the number format of the level."""
+        number, level = (listed.find(f"{_W}{name}") for name in ("numId", "ilvl"))
+        if number is None:
+            return False
+        at = level.get(f"{_W}val", "0") if level is not None else "0"
+        return self._formats.get((number.get(f"{_W}val", ""), at), "bullet") not in {"bullet", "none"}
 
     def _table(self, element: Any) -> None:
         rows: list[list[str]] = []
@@ -159,6 +166,27 @@ class _Reader:
                 text := " ".join(t for p in note.iter(f"{_W}p") if (t := _text(p).strip()))
             ):
                 self._builder.add(BlockKind.PARAGRAPH, text)
+
+
+def _number_formats(document: Any) -> dict[tuple[str, str], str]:
+    """(list, level) → number format (``decimal``, ``bullet`` …) as the numbering part defines them."""
+    part = next((r.target_part for r in document.part.rels.values() if r.reltype.endswith("/numbering")), None)
+    if part is None:
+        return {}
+    root = part.element
+    levels = {
+        (abstract.get(f"{_W}abstractNumId"), level.get(f"{_W}ilvl")): form.get(f"{_W}val", "")
+        for abstract in root.findall(f"{_W}abstractNum")
+        for level in abstract.findall(f"{_W}lvl")
+        if (form := level.find(f"{_W}numFmt")) is not None
+    }
+    return {
+        (number.get(f"{_W}numId", ""), at): form
+        for number in root.findall(f"{_W}num")
+        if (link := number.find(f"{_W}abstractNumId")) is not None
+        for (abstract, at), form in levels.items()
+        if abstract == link.get(f"{_W}val")
+    }
 
 
 def _outline(properties: Any) -> int:

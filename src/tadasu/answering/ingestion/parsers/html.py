@@ -19,27 +19,31 @@ from tadasu.core.documents import BlockKind
 from tadasu.errors import DocumentDamaged, DocumentEmpty
 
 _META_CHARSET = re.compile(
-    rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]+)|<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([A-Za-z0-9_.-]+)",
+    rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]+)"
+    rb"|<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([A-Za-z0-9_.-]+)",
     re.IGNORECASE,
 )
 _XML_DECLARATION = re.compile(r"\A\s*<\?xml[^>]*\?>")
 _INVISIBLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _SPACE = re.compile(r"[ \t\r\n\f\u00a0]+")
 _JAPANESE_BREAK = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef]) *\n *(?=[\u3000-\u9fff\uff00-\uffef])")
-_DROPPED = frozenset(
-    ["script", "style", "noscript", "template", "nav", "footer", "aside", "form", "iframe", "object", "embed", "svg", "math", "canvas", "audio", "video", "select", "option", "button", "input", "textarea", "head", "title", "meta", "link", "dialog"]
-)  # fmt: skip
+_DROPPED = frozenset((
+    "script", "style", "noscript", "template", "nav", "footer", "aside", "form", "iframe", "object", "embed", "svg",
+    "math", "canvas", "audio", "video", "select", "option", "button", "input", "textarea", "title", "meta", "link", "dialog",
+))  # fmt: skip
 _CHROME = re.compile(
     r"\b(?:nav(?:bar|igation)?|breadcrumbs?|cookie|share|social|related|sidebar|advert(?:isement)?s?|menu|pagination)\b",
     re.IGNORECASE,
 )
-_BLOCKS = frozenset(
-    ["p", "div", "section", "article", "main", "header", "address", "figure", "figcaption", "blockquote", "quote", "details", "summary", "fieldset", "body", "html", "hgroup", "center", "dd"]
-)  # fmt: skip
+_BLOCKS = frozenset((
+    "p", "div", "section", "article", "main", "header", "address", "figure", "figcaption", "blockquote", "quote",
+    "details", "summary", "fieldset", "body", "html", "hgroup", "center", "dd",
+))  # fmt: skip
 _HEADINGS = frozenset(f"h{level}" for level in range(1, 7))
 _DATE_METAS = (
-    "article:modified_time", "article:published_time", "og:updated_time", "last-modified", "dcterms.modified", "dc.date.modified",
-    "dcterms.date", "dc.date", "dcterms.created", "dc.date.issued", "datemodified", "datepublished", "date", "pubdate", "publish_date", "revised",
+    "article:modified_time", "article:published_time", "og:updated_time", "last-modified", "dcterms.modified",
+    "dc.date.modified", "dcterms.date", "dc.date", "dcterms.created", "dc.date.issued", "datemodified", "datepublished",
+    "date", "pubdate", "publish_date", "revised",
 )  # fmt: skip
 _KEPT_SHARE = 0.85
 _WALK_DEPTH = 400

@@ -64,9 +64,15 @@ class TextBuilder:
         self._blocks: list[Block] = []
 
     def add(self, kind: BlockKind, text: str, *, level: int = 0, page: int | None = None) -> None:
-        """Append a block; text that is only white space is left out."""
+        """Append a block; text that is only white space is left out, items of a list join the list before them."""
         text = text.strip("\n\r\t \u3000")
         if not text:
+            return
+        last = self._blocks[-1] if self._blocks else None
+        if kind is BlockKind.LIST and last is not None and last.kind is kind and last.page == page:
+            self._parts += ("\n", text)
+            self._length += 1 + len(text)
+            self._blocks[-1] = Block(kind=kind, span=Span(last.span.start, self._length), page=page)
             return
         if self._parts:
             self._parts.append("\n\n")

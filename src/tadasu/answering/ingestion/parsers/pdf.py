@@ -134,42 +134,66 @@ def _check_text(pages: Sequence[_Page], *, source: str) -> None:
 
 
 def _build(pages: Sequence[_Page]) -> TextBuilder:
-    _drop_running_lines(pages)
     levels = _heading_levels(pages)
+    _drop_running_lines(pages, levels)
     builder = TextBuilder()
     for page in pages:
         pending: list[Line] = []
-        tables = sorted(page.tables, key=lambda table: -table.top)
+        after = _placed(page)
         pitch = _pitch(page.lines)
         right = max((line.right for line in page.lines), default=0.0)
-        for line in page.lines:
-            while tables and tables[0].top > line.top:
-                _flush(builder, pending, page.number, levels)
-                builder.add(BlockKind.TABLE, "\n".join(tables.pop(0).lines), page=page.number)
+        _add_tables(builder, after.get(-1, ()), page.number)
+        for at, line in enumerate(page.lines):
             if pending and not _runs_on(pending[-1], line, pitch=pitch, right=right, levels=levels):
                 _flush(builder, pending, page.number, levels)
             pending.append(line)
+            if at in after:
+                _flush(builder, pending, page.number, levels)
+                _add_tables(builder, after[at], page.number)
         _flush(builder, pending, page.number, levels)
-        for table in tables:
-            builder.add(BlockKind.TABLE, "\n".join(table.lines), page=page.number)
     return builder
 
 
-def _drop_running_lines(pages: Sequence[_Page]) -> None:
-    """Take out lines at the top and bottom edges that repeat from page to page, numbers apart, and page numbers."""
-    counts: Counter[str] = Counter()
+def _placed(page: _Page) -> dict[int, list[RuledTable]]:
+    """Index of the line that each table follows (-1: none): the nearest one above it, whatever the order of content."""
+    after: dict[int, list[RuledTable]] = {}
+    for table in sorted(page.tables, key=lambda table: -table.top):
+        above = [
+            (line.bottom, at)
+            for at, line in enumerate(page.lines)
+            if line.bottom >= table.top - line.size / 2 and line.left < table.right and line.right > table.left
+        ]
+        after.setdefault(min(above)[1] if above else -1, []).append(table)
+    return after
+
+
+def _add_tables(builder: TextBuilder, tables: Sequence[RuledTable], page: int) -> None:
+    for table in tables:
+        builder.add(BlockKind.TABLE, "\n".join(table.lines), page=page)
+
+
+def _drop_running_lines(pages: Sequence[_Page], levels: dict[float, int]) -> None:
+    """Take out what repeats at one height of the edges from page to page, numbers apart, and page numbers.
+
+    The first of them stays where it is set as a heading: shows repeat their title on every page.
+    """
+    counts: Counter[tuple[str, int]] = Counter()
     for page in pages:
         counts.update({_pattern(line) for line in _edges(page.lines)})
+    needed = max(2, len(pages) // 2)
+    kept: set[tuple[str, int]] = set()
     for page in pages:
         edges = _edges(page.lines)
-        page.lines = [
-            line
-            for line in page.lines
-            if line not in edges
-            or not (
-                _PAGE_NUMBER.match(line.text) or (len(pages) > 2 and counts[_pattern(line)] >= max(3, len(pages) // 2))
-            )
-        ]
+        lines: list[Line] = []
+        for line in page.lines:
+            pattern = _pattern(line)
+            repeats = line in edges and counts[pattern] >= needed
+            if not repeats and not (line in edges and _PAGE_NUMBER.match(line.text)):
+                lines.append(line)
+            elif repeats and line.size in levels and pattern not in kept:
+                kept.add(pattern)
+                lines.append(line)
+        page.lines = lines
 
 
 def _edges(lines: Sequence[Line]) -> list[Line]:
@@ -177,8 +201,8 @@ def _edges(lines: Sequence[Line]) -> list[Line]:
     return ordered[:_EDGE_LINES] + ordered[-_EDGE_LINES:]
 
 
-def _pattern(line: Line) -> str:
-    return re.sub(r"\d+", "#", line.text)
+def _pattern(line: Line) -> tuple[str, int]:
+    return re.sub(r"\d+", "#", line.text), round(line.bottom / 6)
 
 
 def _heading_levels(pages: Sequence[_Page]) -> dict[float, int]:
@@ -197,9 +221,7 @@ def _heading_levels(pages: Sequence[_Page]) -> dict[float, int]:
 def _pitch(lines: Sequence[Line]) -> float:
     """Usual distance from one line to the next on a page, in points."""
     steps = sorted(
-        a.bottom - b.bottom
-        for a, b in itertools.pairwise(lines)
-        if 0 < a.bottom - b.bottom < 4 * max(a.size, 6)
+        a.bottom - b.bottom for a, b in itertools.pairwise(lines) if 0 < a.bottom - b.bottom < 4 * max(a.size, 6)
     )
     return steps[len(steps) // 2] if steps else 14.0
 
@@ -227,10 +249,8 @@ def _runs_on(before: Line, line: Line, *, pitch: float, right: float, levels: di
         return step > 0
     width = max(right - before.left, 1.0)
     full = before.right >= right - 0.12 * width
-    return (
-        full
-        or (not _SENTENCE_END.search(before.text)
-        and (line.text[0].islower() or before.right >= right - 0.3 * width))
+    return full or (
+        not _SENTENCE_END.search(before.text) and (line.text[0].islower() or before.right >= right - 0.3 * width)
     )
 
 

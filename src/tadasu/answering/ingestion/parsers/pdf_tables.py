@@ -62,7 +62,9 @@ def _texts(grid: Sequence[Sequence[_Box | None]], textpage: Any, height: float) 
                 left, top, right, bottom = box
                 raw = textpage.get_text_bounded(left, height - bottom, right, height - top)
                 line.append(_joined(raw))
-            elif (c and row[c - 1] is None and line) or (c and (before := row[c - 1]) is not None and _is_wide(grid, c - 1, before)):
+            elif (c and row[c - 1] is None and line) or (
+                c and (before := row[c - 1]) is not None and _is_wide(grid, c - 1, before)
+            ):
                 line.append(line[-1])
             else:
                 line.append(texts[r - 1][c] if r and c < len(texts[r - 1]) else "")

@@ -12,16 +12,18 @@ from collections.abc import Sequence
 
 _SPACE = re.compile(r"\s+")
 _DIGITS = re.compile(r"\d")
+_QUANTITY = re.compile(r"^[\s±+\-−–<>≤≥=~〜約最大¥￥$€£(（]*\d|^(?:EUR|USD|JPY|GBP)\s?\d")
+_NAME_LENGTH = 60
 _YEARISH = re.compile(
     r"^(?:FY)?\s?(?:19|20)\d\d\s?(?:年度?|[/-]\d{1,2})?$|^Q[1-4]$|^第?\d{1,2}(?:月|四半期|期|回)$", re.IGNORECASE
 )
 _GENERIC_NAME = re.compile(
     r"^(?:items?|propert(?:y|ies)|parameters?|characteristics?|features?|specifications?|attributes?|fields?|names?|keys?"
-    r"|項目|品目|名称|特性|仕様項目|項目名|区分)$",
+    r"|項目|名称|特性|仕様項目|項目名|区分)$",
     re.IGNORECASE,
 )
 _GENERIC_VALUE = re.compile(
-    r"^(?:values?|specifications?|details?|descriptions?|data|contents?|値|内容|仕様|詳細|説明|規格|数値|データ)$",
+    r"^(?:values?|specifications?|details?|descriptions?|data|contents?|値|仕様値|内容|仕様|詳細|説明|規格|数値|データ)$",
     re.IGNORECASE,
 )
 
@@ -81,14 +83,28 @@ def _names(grid: list[list[str]], header: Header) -> tuple[list[str], list[list[
 
 
 def looks_like_header(row: Sequence[str], body: Sequence[Sequence[str]]) -> bool:
-    """Whether `row` names columns: words (or years) that do not repeat among the values below."""
+    """Whether `row` names columns: words, years or model names over the values below.
+
+    Of two columns the first row is a header only where the values below differ from it in kind; otherwise it may be a
+    pair like all others (Material | Steel), and pairs are read as pairs.
+    """
     filled = [cell for cell in row if cell]
-    if len(filled) < max(2, len(row) - 1) or any(len(cell) > 60 for cell in filled):
+    if len(filled) < max(2, len(row) - 1) or any(len(cell) > _NAME_LENGTH for cell in filled):
         return False
-    wordy = [not _DIGITS.search(cell) or bool(_YEARISH.match(cell)) for cell in row]
-    if len(row) == 2:
-        return all(wordy) and (bool(_GENERIC_NAME.match(row[0])) or any(_DIGITS.search(cells[1]) for cells in body[:5]))
-    return sum(wordy) >= 0.75 * len(row)
+    if sum(not _QUANTITY.match(cell) or bool(_YEARISH.match(cell)) for cell in row) < 0.75 * len(row):
+        return False
+    if len(row) == 2 and _GENERIC_NAME.match(row[0]):
+        return True
+    wordless = [bool(_DIGITS.search(cell)) and not _YEARISH.match(cell) for cell in row]
+    if len(row) > 2 and not any(wordless):
+        return True
+    marks = _DIGITS if not any(wordless) else _QUANTITY
+    return len(body) > 1 and any(_share(marks, [cells[c] for cells in body]) >= 0.8 for c in range(len(row)) if row[c])
+
+
+def _share(pattern: re.Pattern[str], cells: Sequence[str]) -> float:
+    filled = [cell for cell in cells if cell]
+    return sum(bool(pattern.search(cell)) for cell in filled) / len(filled) if filled else 0.0
 
 
 def _is_caption(row: Sequence[str]) -> bool:

@@ -14,7 +14,10 @@ _PARAGRAPH = re.compile(r"[^\s](?:.*?\S)?(?=[^\S\n]*(?:\r?\n[^\S\n]*){2,}|\s*\Z)
 _UNDERLINED = re.compile(r"([^\n]{1,100})\r?\n(={3,}|-{3,}|~{3,})\s*$")
 _ITEM = re.compile(r"\s*(?:[-*•・]\s?|\d{1,3}[.)]\s)")
 _SENTENCE_END = re.compile(r"[.。!?！？:：;,、]\s*$")
-_TITLE_LENGTH = 120
+_URL = re.compile(r"https?://|www\.")
+_TITLE_LENGTH = 160
+_TITLE_LINES = 4
+_HEADING_LENGTH = 80
 
 
 def parse_text(data: bytes, *, source: str, limits: Limits) -> Iterator[Parsed]:
@@ -33,18 +36,32 @@ def parse_text(data: bytes, *, source: str, limits: Limits) -> Iterator[Parsed]:
 
 
 def text_blocks(text: str) -> tuple[Block, ...]:
-    """Paragraphs, lists and underlined headings of plain text, with offsets into it."""
+    """Paragraphs, lists and headings of plain text, with offsets into it.
+
+    A heading is underlined, or a short line by itself that no full stop ends, over something longer.
+    """
+    spans = [Span(found.start(), found.end()) for found in _PARAGRAPH.finditer(text)]
     blocks: list[Block] = []
-    for found in _PARAGRAPH.finditer(text):
-        content = found[0]
-        span = Span(found.start(), found.end())
+    for at, span in enumerate(spans):
+        content = span.of(text)
+        lines = content.splitlines()
         if underlined := _UNDERLINED.match(content):
             blocks.append(Block(BlockKind.HEADING, span, level=1 if underlined[2].startswith("=") else 2))
-            continue
-        lines = content.splitlines()
-        listed = len(lines) > 1 and sum(bool(_ITEM.match(line)) for line in lines) >= len(lines) / 2
-        blocks.append(Block(BlockKind.LIST if listed else BlockKind.PARAGRAPH, span))
+        elif len(lines) == 1 and at + 1 < len(spans) and _stands_over(content, spans[at + 1].of(text)):
+            blocks.append(Block(BlockKind.HEADING, span, level=2 if at else 1))
+        else:
+            listed = len(lines) > 1 and sum(bool(_ITEM.match(line)) for line in lines) >= len(lines) / 2
+            blocks.append(Block(BlockKind.LIST if listed else BlockKind.PARAGRAPH, span))
     return tuple(blocks)
+
+
+def _stands_over(line: str, below: str) -> bool:
+    return (
+        len(line) <= _HEADING_LENGTH
+        and not _SENTENCE_END.search(line)
+        and not _URL.search(line)
+        and len(below) > len(line)
+    )
 
 
 def heading_text(content: str) -> str:
@@ -54,10 +71,12 @@ def heading_text(content: str) -> str:
 
 
 def _title(text: str, blocks: tuple[Block, ...]) -> str:
+    """The heading at the top, or the first of the few short lines that stand there together."""
     if not blocks:
         return ""
     first = blocks[0].span.of(text)
     if blocks[0].kind is BlockKind.HEADING:
         return heading_text(first)
-    alone = len(blocks) > 1 and "\n" not in first and len(first) <= _TITLE_LENGTH and not _SENTENCE_END.search(first)
-    return first.strip() if alone else ""
+    lines = first.splitlines()
+    short = len(lines) <= _TITLE_LINES and all(len(line) <= _TITLE_LENGTH for line in lines)
+    return lines[0].strip() if short and len(blocks) > 1 and not _SENTENCE_END.search(lines[0]) else ""

@@ -117,11 +117,7 @@ def shown(cell: Any) -> str:
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     if isinstance(value, dt.datetime):
-        return (
-            value.date().isoformat()
-            if value.time() == dt.time()
-            else value.isoformat(sep=" ", timespec="minutes")
-        )
+        return value.date().isoformat() if value.time() == dt.time() else value.isoformat(sep=" ", timespec="minutes")
     if isinstance(value, (dt.date, dt.time)):
         return value.isoformat()
     if isinstance(value, (int, float)):
