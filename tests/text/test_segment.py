@@ -13,7 +13,29 @@ from tadasu.text.segment import segment
 
 _HARD = [json.loads(line) for line in (Path(__file__).parent / "hard_sentences.jsonl").read_text("utf-8").splitlines()]
 _PIECES = st.sampled_from(
-    [*"。！？!?．.、,「」『』（）()\"“”\n\t |-#`*・①a B1 カあ漢", "```\n", "\n\n", "- ", "# ", "| a | b |\n", "Mr. ", "3.14", "U.S. ", "…", "。」", "॥", "؟", "\U0001f44d\U0001f3fd", "\u200d", "\u0301", "が\u3099", "\r\n", "ไทย", "क्ष", "https://a.b/c?d "]
+    [
+        *'。！？!?．.、,「」『』（）()"“”\n\t |-#`*・①a B1 カあ漢',
+        "```\n",
+        "\n\n",
+        "- ",
+        "# ",
+        "| a | b |\n",
+        "Mr. ",
+        "3.14",
+        "U.S. ",
+        "…",
+        "。」",
+        "॥",
+        "؟",
+        "\U0001f44d\U0001f3fd",
+        "\u200d",
+        "\u0301",
+        "が\u3099",
+        "\r\n",
+        "ไทย",
+        "क्ष",
+        "https://a.b/c?d ",
+    ]
 )
 _TEXT = st.one_of(st.text(max_size=300), st.lists(_PIECES, max_size=80).map("".join))
 
@@ -57,7 +79,13 @@ def test_white_space_belongs_to_the_unit_before_it(text: str) -> None:
         assert not text[start].isspace()
 
 
-@given(st.text(alphabet="e\u0301か\u3099\U0001f468\u200d\U0001f469\U0001f44d\U0001f3fd\U0001f1ef\U0001f1f5กำक्षि한", min_size=1, max_size=60))
+@given(
+    st.text(
+        alphabet="e\u0301か\u3099\U0001f468\u200d\U0001f469\U0001f44d\U0001f3fd\U0001f1ef\U0001f1f5กำक्षि한",
+        min_size=1,
+        max_size=60,
+    )
+)
 def test_no_character_is_cut_where_there_is_another_way(text: str) -> None:
     for start, _ in segment(text, max_length=30)[1:]:
         if splits_character(text, start):
@@ -165,7 +193,23 @@ def test_a_limit_below_one_is_refused() -> None:
         segment("text", max_length=0)
 
 
-@pytest.mark.parametrize("text", ["(" * 20_000, "。" * 20_000, "「" * 20_000, ". " * 20_000, " " * 20_000, "a" * 50_000, '"' * 20_000, "|" * 20_000, "-\n" * 10_000, "1. " * 10_000, "。」" * 10_000, "```\n" * 5000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(" * 20_000,
+        "。" * 20_000,
+        "「" * 20_000,
+        ". " * 20_000,
+        " " * 20_000,
+        "a" * 50_000,
+        '"' * 20_000,
+        "|" * 20_000,
+        "-\n" * 10_000,
+        "1. " * 10_000,
+        "。」" * 10_000,
+        "```\n" * 5000,
+    ],
+)
 def test_hostile_text_takes_time_in_proportion(text: str) -> None:
     began = time.perf_counter()
     spans = segment(text)

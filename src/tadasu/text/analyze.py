@@ -48,7 +48,7 @@ def tokens(text: str, *, language: str | None = None) -> list[str]:
         language: accepted for symmetry with `segment`; scripts decide, so that both sides of a search meet.
 
     >>> tokens("How do I connect the PT-3051S?")
-    ['connect', 'pt3051s', 'pt', '3051']
+    ['connect', 'pt3051s', 'pt3051', 'pt', '3051']
     """
     del language
     folded = _DIGIT_GROUPS.sub(lambda m: m.group().replace(",", ""), fold(text))

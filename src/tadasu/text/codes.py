@@ -18,6 +18,7 @@ _RANGE = re.compile(r"([0-9]+(?:\.[0-9]+)?)-([0-9]+(?:\.[0-9]+)?)([a-z]{1,12})\Z
 _DECIMAL = re.compile(r"[0-9]+(?:\.[0-9]+)?\Z")
 _PARTS = re.compile(r"[0-9]+\.[0-9]+(?![.0-9])|[0-9]+|[^\W\d_]+")
 _SHORT = 7
+_SERIES = re.compile(r"[a-z]+[0-9]+[a-z]{1,3}\Z")
 # A decimal point must survive in letters and digits: 3.5 and 35 are different terms.
 _POINT = "d"
 
@@ -43,7 +44,7 @@ def code_terms(run: str) -> tuple[str, ...]:
     """Terms of one run without spaces: a word gives its stem; a code gives itself without separators, and its parts.
 
     >>> code_terms("Transmitters"), code_terms("PT-3051S"), code_terms("3.5MPa"), code_terms("v2.4.1")
-    (('transmitt',), ('pt3051s', 'pt', '3051'), ('3d5mpa', '3d5', 'mpa'), ('2d4d1', '2d4'))
+    (('transmitt',), ('pt3051s', 'pt3051', 'pt', '3051'), ('3d5mpa', '3d5', 'mpa'), ('2d4d1', '2d4'))
     """
     low = _without_accents(run.casefold()).strip(".,:/'-_")
     if _PLAIN_WORD.match(low):
@@ -74,9 +75,12 @@ def _compound(low: str) -> tuple[str, ...]:
     whole = "".join(parts) if lettered and ("/" not in low or len(low) <= _SHORT) else ""
     if not lettered:  # a date, a time, a telephone number
         return _unique(tuple(part.lstrip("0") or "0" for part in parts))
+    series = "".join(parts[:-1]) if len(parts) == 3 and _SERIES.match("".join(parts)) else ""
     if not numbered and len(parts) > 1:
         whole = stem(whole)
-    return _unique((whole, *(stem(part) for part in parts if len(part) > 1 or part.isdigit() or len(parts) == 1)))
+    return _unique(
+        (whole, series, *(stem(part) for part in parts if len(part) > 1 or part.isdigit() or len(parts) == 1))
+    )
 
 
 def _unique(terms: tuple[str, ...]) -> tuple[str, ...]:

@@ -16,6 +16,9 @@ _CHUNK = 12_000
 _BORDER = re.compile(r"[。！？!?、・\n]|(?<=[\u3041-\u3096])(?=[\u4e00-\u9fff])")
 # Particles, auxiliaries, marks, white space.
 _DROPPED = frozenset(("助詞", "助動詞", "補助記号", "空白"))
+_NUMERAL = "数詞"
+# Sudachi turns 二十三 into 23 and leaves a lone numeral as it is.
+_FIGURES = {kanji: str(value) for value, kanji in enumerate("〇一二三四五六七八九十")} | {"百": "100", "千": "1000"}
 _MARKS = frozenset(("補助記号", "空白"))
 # Verbs and nouns that only carry grammar: する, ある, こと.
 _EMPTY_FORMS = word_set("""
@@ -36,7 +39,7 @@ def forms(run: str, *, drop: bool) -> Iterator[str]:
         run: folded text of one script run, any length.
         drop: leave out particles, auxiliaries and words without content of their own.
     """
-    dictionary = _dictionary()
+    dictionary = loaded_dictionary()
     if dictionary is None:
         yield from _bigrams(run)
         return
@@ -48,19 +51,21 @@ def forms(run: str, *, drop: bool) -> Iterator[str]:
             if kind in (_DROPPED if drop else _MARKS):
                 continue
             form = morpheme.normalized_form()
+            if kind == _NUMERAL:
+                form = _FIGURES.get(form, form)
             if not (drop and form in _EMPTY_FORMS):
                 yield form
 
 
 def version() -> str:
     """The analyser in use, with its dictionary's version."""
-    if _dictionary() is None:
+    if loaded_dictionary() is None:
         return "bigram"
     return f"sudachi-{importlib.metadata.version('sudachipy')}/core-{importlib.metadata.version('sudachidict-core')}"
 
 
 @cache
-def _dictionary() -> Any:
+def loaded_dictionary() -> Any:
     """The dictionary, read once per process; ``None`` where SudachiPy or its dictionary is not installed."""
     try:
         import sudachidict_core  # noqa: F401, PLC0415 - absent is a supported state
@@ -83,13 +88,14 @@ def _tokenizer(dictionary: Any) -> Any:
 
 @cache
 def _kinds(dictionary: Any) -> Any:
-    """Function from a part-of-speech id to its first level."""
+    """Function from a part-of-speech id to its first level, or 数詞 for a numeral."""
     known: dict[int, str] = {}
 
     def kind(pos: int) -> str:
         found = known.get(pos)
         if found is None:
-            found = known[pos] = dictionary.pos_of(pos)[0]
+            levels = dictionary.pos_of(pos)
+            found = known[pos] = _NUMERAL if levels[1] == _NUMERAL else levels[0]
         return found
 
     return kind

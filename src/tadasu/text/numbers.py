@@ -57,12 +57,13 @@ _WORD_NUMBER = "|".join(sorted((w for w in _WORDS if w not in ("zero", "one")), 
 _NUMBER = re.compile(
     # Versions and addresses, telephone and serial numbers: passed over as a whole.
     r"(?P<skip>\bv(?:er)?\.?[0-9]+(?:\.[0-9]+)*|[0-9]+(?:\.[0-9]+){2,}|(?<![0-9-])[0-9]{2,5}-[0-9]{1,4}-[0-9]{3,4}(?![0-9])"
-    r"|(?!FY|CY)[A-Za-z_][A-Za-z_]*[-_/]?[0-9][A-Za-z0-9_-]*)"
+    r"|(?<![A-Za-z_])(?!FY|CY)[A-Za-z_]+[-_/]?[0-9][A-Za-z0-9_-]*)"
     r"|(?P<time>(?<![0-9:])(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?![0-9:]))"
     r"|(?P<mixed>(?<![0-9])(?P<whole>[0-9]+) (?P<over>[1-9][0-9]?)/(?P<under>[2-9]|[1-9][0-9])(?![0-9/]))"
     rf"|(?! )(?P<sign>[-▲△+±]|マイナス|minus )?(?P<currency>US\$|[$¥€£])? ?"
     rf"(?P<digits>{_JAPANESE}|(?<![0-9A-Za-z])\.[0-9]+)(?:[eE](?P<power>[+-]?[0-9]{{1,2}})(?![A-Za-z0-9]))?"
-    rf"|(?P<words>\b(?:{_WORD_NUMBER})(?:[- ](?:{_WORD_NUMBER}|one|hundred|thousand|million|billion))*\b)",
+    rf"|(?P<words>\b(?:{_WORD_NUMBER})(?:[- ](?:{_WORD_NUMBER}|one|"
+    rf"(?:hundred|thousand)(?: and(?= (?:{_WORD_NUMBER}|one)\b))?|million|billion))*\b)",
     re.IGNORECASE,
 )
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b")
@@ -236,7 +237,7 @@ def _unit(text: str, stop: int, end: int) -> tuple[str, int]:
 
 def _word_number(text: str, match: re.Match[str], end: int) -> _Found:
     total = section = 0
-    for word in re.split(r"[- ]", match["words"].lower()):
+    for word in re.split(r" and |[- ]", match["words"].lower()):
         if word == "hundred":
             section = (section or 1) * 100
         elif word in _SCALE_WORDS:

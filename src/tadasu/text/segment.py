@@ -40,7 +40,14 @@ def segment(text: str, *, language: str | None = None, max_length: int = 400) ->
         raise ValueError("max_length must be at least 1")
     spans: list[tuple[int, int]] = []
     for block in blocks(text):
-        for start, end in _units(text, block, max_length):
+        for begins, end in _units(text, block, max_length):
+            start = begins
+            if spans:  # indentation belongs to the unit before it, as all white space does
+                while start < end and text[start].isspace():
+                    start += 1
+                spans[-1] = (spans[-1][0], start)
+                if start == end:
+                    continue
             if spans and _joins(text, spans[-1], start, end, max_length):
                 spans[-1] = (spans[-1][0], end)
             else:
