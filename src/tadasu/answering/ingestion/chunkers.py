@@ -53,9 +53,9 @@ class _Unit:
 def passages_of(document: Document, counter: TokenCounter, *, settings: ChunkSettings | None = None) -> list[Passage]:
     """The passages of `document`, in order.
 
-    Passages do not overlap, and ``document.text[p.span.start:p.span.end] == p.text``. Strips of a passage are contiguous
-    from 0 to its length. A heading stays with what follows it, a passage leaves its top-level section only where it or
-    the next one is tiny, tables part between rows.
+    Passages do not overlap, and ``document.text[p.span.start:p.span.end] == p.text``. Strips of a passage are
+    contiguous from 0 to its length. A heading stays with what follows it, a passage leaves its top-level section only
+    where it or the next one is tiny, tables part between rows.
     """
     settings = settings or ChunkSettings()
     units = list(_units(document, counter, settings))

@@ -35,9 +35,9 @@ _LATIN_MARKS = re.compile(
 _REPLACED_SHARE = 0.002
 _CONTROL_SHARE = 0.01
 _LABELS = {
-    "shift_jis": "cp932", "shift-jis": "cp932", "sjis": "cp932", "x-sjis": "cp932", "windows-31j": "cp932", "ms_kanji": "cp932",
+    "shift_jis": "cp932", "shift-jis": "cp932", "sjis": "cp932", "x-sjis": "cp932", "windows-31j": "cp932",
     "euc-jp": "euc_jp", "x-euc-jp": "euc_jp", "iso-8859-1": "cp1252", "latin-1": "cp1252", "latin1": "cp1252",
-    "us-ascii": "cp1252", "ascii": "cp1252", "utf8": "utf-8",
+    "ms_kanji": "cp932", "us-ascii": "cp1252", "ascii": "cp1252", "utf8": "utf-8",
 }  # fmt: skip
 
 

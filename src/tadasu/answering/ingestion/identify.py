@@ -94,12 +94,14 @@ for _name, _way_out, _extensions in (
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 _MAGIC: tuple[tuple[bytes, str], ...] = (
-    (b"\x89PNG\r\n", "a PNG image"), (b"\xff\xd8\xff", "a JPEG image"), (b"GIF8", "a GIF image"), (b"BM", "a BMP image"),
-    (b"II*\x00", "a TIFF image"), (b"MM\x00*", "a TIFF image"), (b"\x1f\x8b", "a gzip archive"), (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
-    (b"Rar!\x1a\x07", "a RAR archive"), (b"\xfd7zXZ\x00", "an xz archive"), (b"BZh", "a bzip2 archive"), (b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
-    (b"\x7fELF", "a program (ELF)"), (b"MZ", "a program (Windows)"), (b"\xca\xfe\xba\xbe", "a program (Java or Mach-O)"),
-    (b"SQLite format 3\x00", "a SQLite database"), (b"ID3", "MP3 audio"), (b"\xff\xfb", "MP3 audio"), (b"OggS", "Ogg audio"), (b"fLaC", "FLAC audio"),
-    (b"{\\rtf", "Rich Text (.rtf)"), (b"%!PS", "PostScript"), (b"wOFF", "a font"), (b"\x00\x01\x00\x00\x00", "a font"),
+    (b"\x89PNG\r\n", "a PNG image"), (b"\xff\xd8\xff", "a JPEG image"), (b"GIF8", "a GIF image"),
+    (b"BM", "a BMP image"), (b"II*\x00", "a TIFF image"), (b"MM\x00*", "a TIFF image"), (b"\x1f\x8b", "a gzip archive"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"), (b"Rar!\x1a\x07", "a RAR archive"), (b"\xfd7zXZ\x00", "an xz archive"),
+    (b"BZh", "a bzip2 archive"), (b"\x28\xb5\x2f\xfd", "a Zstandard archive"), (b"\x7fELF", "a program (ELF)"),
+    (b"MZ", "a program (Windows)"), (b"\xca\xfe\xba\xbe", "a program (Java or Mach-O)"),
+    (b"SQLite format 3\x00", "a SQLite database"), (b"ID3", "MP3 audio"), (b"\xff\xfb", "MP3 audio"),
+    (b"OggS", "Ogg audio"), (b"fLaC", "FLAC audio"), (b"{\\rtf", "Rich Text (.rtf)"), (b"%!PS", "PostScript"),
+    (b"wOFF", "a font"), (b"\x00\x01\x00\x00\x00", "a font"),
 )  # fmt: skip
 _TEXT_MAGIC = frozenset({b"{\\rtf", b"%!PS"})
 _ENCRYPTED_PACKAGE = "EncryptedPackage".encode("utf-16-le")

@@ -147,7 +147,7 @@ class Reader:
         yield FileEnd(found.source, unchanged=unchanged, failures=tuple(failures))
 
     def _same_access(self, source: str, access: Access, ledger: Ledger) -> bool:
-        """Whether what is stored of a file was stored for the same groups: older text must not outlive a stricter rule."""
+        """Whether what is stored of a file was stored for the same groups: text must not outlive a stricter rule."""
         mark = content_hash("", access, self._version)[:8]
         return any(is_below(s, source) and h.startswith(mark) for s, h in ledger.stored.items())
 

@@ -22,7 +22,8 @@ _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})(?:st|nd|rd|th)?\s+([A-Za-z]{3,9})\.?,
 _MONTH_FIRST = re.compile(r"\b([A-Za-z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+((?:19|20)\d\d)(?!\d)")
 _LABEL = re.compile(
     r"^[\s>*_|#-]*(?:date|dated|last[ -](?:updated|modified|revised)|updated|published|issued|effective(?: date| from)?"
-    r"|revision date|日付|発行日|更新日|最終更新日?|改訂日|改定日|制定日|公開日|作成日|適用日|施行日)[*_]*\s*[:：|]\s*(.{4,40})$",
+    r"|revision date|日付|発行日|更新日|最終更新日?"
+    r"|改訂日|改定日|制定日|公開日|作成日|適用日|施行日)[*_]*\s*[:：|]\s*(.{4,40})$",
     re.IGNORECASE | re.MULTILINE,
 )
 _LABEL_WINDOW = 1500
@@ -31,8 +32,8 @@ _LABEL_WINDOW = 1500
 def iso_date(text: str) -> str:
     """The first date in `text` as ``YYYY-MM-DD``, or ``""``. Day/month order that cannot be told is no date.
 
-    >>> iso_date("令和7年3月1日"), iso_date("March 5, 2024"), iso_date("D:20250301120000+09'00'"), iso_date("03/04/2024")
-    ('2025-03-01', '2024-03-05', '2025-03-01', '')
+    >>> iso_date("令和7年3月1日"), iso_date("March 5, 2024"), iso_date("D:20250301120000+09'00'")
+    ('2025-03-01', '2024-03-05', '2025-03-01')
     """
     text = unicodedata.normalize("NFKC", text)
     if found := _NUMERIC.search(text) or _COMPACT.search(text):

@@ -98,7 +98,7 @@ class _Reader:
             self._list.clear()
 
     def _shape(self, element: Any) -> tuple[int, bool | None]:
-        """(heading level or 0, whether an item is numbered or None), from the paragraph or the styles it is based on."""
+        """(heading level or 0, whether an item is numbered or None), from the paragraph or its styles."""
         properties = element.find(f"{_W}pPr")
         style_id = ""
         if properties is not None:

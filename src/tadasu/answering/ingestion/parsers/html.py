@@ -29,7 +29,8 @@ _SPACE = re.compile(r"[ \t\r\n\f\u00a0]+")
 _JAPANESE_BREAK = re.compile(r"(?<=[\u3000-\u9fff\uff00-\uffef]) *\n *(?=[\u3000-\u9fff\uff00-\uffef])")
 _DROPPED = frozenset((
     "script", "style", "noscript", "template", "nav", "footer", "aside", "form", "iframe", "object", "embed", "svg",
-    "math", "canvas", "audio", "video", "select", "option", "button", "input", "textarea", "title", "meta", "link", "dialog",
+    "math", "canvas", "audio", "video", "select", "option", "button", "input", "textarea", "title", "meta", "link",
+    "dialog",
 ))  # fmt: skip
 _CHROME = re.compile(
     r"\b(?:nav(?:bar|igation)?|breadcrumbs?|cookie|share|social|related|sidebar|advert(?:isement)?s?|menu|pagination)\b",

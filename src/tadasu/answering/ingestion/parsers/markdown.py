@@ -96,16 +96,17 @@ def _blocks(text: str, body_start: int) -> tuple[Block, ...]:
         if token.level != 0 or token.map is None or (token.type not in _KINDS and token.type != "hr"):
             continue
         first, last = token.map
-        _add(blocks, text, starts[reached], starts[min(first, len(starts) - 1)], BlockKind.PARAGRAPH, 0)
+        _add(blocks, text, Span(starts[reached], starts[min(first, len(starts) - 1)]), kind=BlockKind.PARAGRAPH)
         if token.type != "hr":
-            _add(blocks, text, starts[first], starts[min(last, len(starts) - 1)], _KINDS[token.type], _level(token))
+            span = Span(starts[first], starts[min(last, len(starts) - 1)])
+            _add(blocks, text, span, kind=_KINDS[token.type], level=_level(token))
         reached = min(last, len(starts) - 1)
-    _add(blocks, text, starts[reached], len(text), BlockKind.PARAGRAPH, 0)
+    _add(blocks, text, Span(starts[reached], len(text)), kind=BlockKind.PARAGRAPH)
     return tuple(blocks)
 
 
-def _add(blocks: list[Block], text: str, start: int, end: int, kind: BlockKind, level: int) -> None:
-    content = text[start:end]
+def _add(blocks: list[Block], text: str, span: Span, *, kind: BlockKind, level: int = 0) -> None:
+    start, content = span.start, span.of(text)
     stripped = content.strip()
     if stripped and not _COMMENT.match(stripped):
         at = start + content.index(stripped)

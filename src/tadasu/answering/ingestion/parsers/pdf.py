@@ -33,7 +33,8 @@ _NUMBERED = re.compile(r"^(?:\d{1,2}(?:\.\d{1,2}){0,3}\.?\s+\S|第[\d一二三�
 _SENTENCE_END = re.compile(r"[.。!?！？:：」）)]$")
 _WIDE = re.compile(r"[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef]")
 _JUNK_TITLE = re.compile(
-    r"^(?:microsoft (?:word|powerpoint|excel) - .*|untitled.*|anonymous|無題.*|.*\.(?:docx?|xlsx?|pptx?|indd|tex|html?|pdf))$",
+    r"^(?:microsoft (?:word|powerpoint|excel) - .*|untitled.*|anonymous|無題.*"
+    r"|.*\.(?:docx?|xlsx?|pptx?|indd|tex|html?|pdf))$",
     re.IGNORECASE,
 )
 _HEADING_SHARE = 1.12

@@ -20,7 +20,7 @@ _SPACES = re.compile(r"[ \t\u00a0]+")
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line as printed. Boxes in points from the lower left corner; `hyphen` where a word goes on in the next line."""
+    """One line as printed. Boxes in points from the lower left corner; `hyphen` where a word goes on below."""
 
     text: str
     left: float

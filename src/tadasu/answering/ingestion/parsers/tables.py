@@ -18,12 +18,13 @@ _YEARISH = re.compile(
     r"^(?:FY)?\s?(?:19|20)\d\d\s?(?:年度?|[/-]\d{1,2})?$|^Q[1-4]$|^第?\d{1,2}(?:月|四半期|期|回)$", re.IGNORECASE
 )
 _GENERIC_NAME = re.compile(
-    r"^(?:items?|propert(?:y|ies)|parameters?|characteristics?|features?|specifications?|attributes?|fields?|names?|keys?"
-    r"|項目|名称|特性|仕様項目|項目名|区分)$",
+    r"^(?:items?|propert(?:y|ies)|parameters?|characteristics?|features?|specifications?|attributes?|fields?|names?"
+    r"|keys?|項目|名称|特性|仕様項目|項目名|区分)$",
     re.IGNORECASE,
 )
 _GENERIC_VALUE = re.compile(
-    r"^(?:values?|specifications?|details?|descriptions?|data|contents?|値|仕様値|内容|仕様|詳細|説明|規格|数値|データ)$",
+    r"^(?:values?|specifications?|details?|descriptions?|data|contents?"
+    r"|値|仕様値|内容|仕様|詳細|説明|規格|数値|データ)$",
     re.IGNORECASE,
 )
 
@@ -43,8 +44,8 @@ def table_lines(rows: Sequence[Sequence[str]], *, header: Header = Header.UNSAID
         rows: cells as text, merged cells repeated in every place that they cover.
         header: whether the first row names the columns; where the file does not say, its look decides.
 
-    Two columns under names that say nothing (Item/Value, 項目/値), or without names, read ``item: value``. A row that is
-    one merged cell stands alone, and so does a caption above the names.
+    Two columns under names that say nothing (Item/Value, 項目/値), or without names, read ``item: value``. A row
+    that is one merged cell stands alone, and so does a caption above the names.
     """
     grid = [[_SPACE.sub(" ", cell).strip() for cell in row] for row in rows]
     grid = [row for row in grid if any(row)]
