@@ -11,20 +11,17 @@ import typer.main
 
 from tadasu import __version__
 from tadasu.cli import ask, config, demo, doctor, ingest, init, search, stats, trace, why
-from tadasu.cli.exits import MEANINGS, Exit
+from tadasu.cli.exits import Exit
 from tadasu.cli.frame import Frame, environment_language, write_line
-from tadasu.cli.help_language import localise, wanted_language
+from tadasu.cli.help_language import exit_codes, localise, wanted_language
 from tadasu.cli.jsonable import error_object, to_text
 from tadasu.cli.shared import DebugOption, JsonOption, LangOption, WorkspaceOption, door, guarded
 from tadasu.errors import TadasuError
-
-_EXITS = "\b\n" + "\n".join(f"{code.value:>4}  {meaning}" for code, meaning in MEANINGS.items())
 
 app = typer.Typer(
     name="tadasu",
     help="Answers questions over your documents, checks itself, corrects itself, and shows its work.\n\n"
     "Start with `tadasu demo`, or with `tadasu init`, `tadasu ingest FOLDER`, `tadasu ask`.",
-    epilog=f"Exit codes:\n\n{_EXITS}",
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     no_args_is_help=True,
@@ -108,8 +105,8 @@ def _invoke(argv: Sequence[str], frame: Frame) -> int:
     try:
         command = typer.main.get_command(app)
         language = wanted_language(argv, environment_language())
-        if language != "en":
-            localise(command, language)
+        localise(command, language)
+        command.epilog = exit_codes(language)
         code = command(args=list(argv), prog_name="tadasu", standalone_mode=False)
     except _Refused as problem:
         return _refuse(problem, frame)

@@ -41,7 +41,7 @@ def ask(
         str, typer.Option("--language", metavar="CODE", help="Only documents in this language, such as ja.")
     ] = "",
 ) -> Exit | None:
-    """Answer a question from your documents, with sources.
+    """Answer a question, with sources.
 
     Streams the checked answer, then says where each part comes from, how the search was corrected, and what it cost.
     Without a question a conversation begins; an empty line or Ctrl-D ends it.

@@ -128,27 +128,41 @@ def _appending(out: Path) -> TextIO:
         raise InputInvalid(where=str(out), reason=reason, fix="Check the path and its permissions.") from problem
 
 
+_FIRST_BYTES = b'{"id": '
+
+
 def resume(out: Path) -> frozenset[str]:
-    """The ids that `out` holds. A last line that was cut off (the process was killed) is taken out of the file."""
+    """The ids that `out` holds. A last line that was cut off (the process was killed) is taken out of the file.
+
+    Raises InputInvalid, and changes nothing, where the file was not written by a batch.
+    """
     if not out.exists():
         return frozenset()
     data = out.read_bytes()
-    if data and not data.endswith(b"\n"):
-        data = data[: data.rfind(b"\n") + 1]
-        with out.open("r+b") as file:
-            file.truncate(len(data))
+    whole = data.rfind(b"\n") + 1
     known: set[str] = set()
-    for number, raw in enumerate(data.split(b"\n"), 1):
-        if not raw.strip():
-            continue
-        try:
-            known.add(str(json.loads(raw)["id"]))
-        except (ValueError, KeyError, TypeError):
-            where = f"{out}, line {number}"
-            raise InputInvalid(
-                where=where, reason="is not a line that `tadasu ask --batch` wrote", fix="Name another file with --out."
-            ) from None
+    for number, raw in enumerate(data[:whole].split(b"\n"), 1):
+        if raw.strip():
+            known.add(_id_in(raw, f"{out}, line {number}"))
+    rest = data[whole:]
+    if rest:
+        if not (_FIRST_BYTES.startswith(rest) or rest.startswith(_FIRST_BYTES)):
+            raise _foreign(str(out))
+        with out.open("r+b") as file:
+            file.truncate(whole)
     return frozenset(known)
+
+
+def _id_in(raw: bytes, where: str) -> str:
+    try:
+        return str(json.loads(raw)["id"])
+    except (ValueError, KeyError, TypeError):
+        raise _foreign(where) from None
+
+
+def _foreign(where: str) -> InputInvalid:
+    reason = "is not a line that `tadasu ask --batch` wrote"
+    return InputInvalid(where=where, reason=reason, fix="Name another file with --out.")
 
 
 def _bytes_of(source: str) -> bytes:

@@ -14,7 +14,9 @@ def show(
     frame: Frame,
     section: Annotated[str, typer.Argument(metavar="SECTION", help="Only this table, such as retrieval.")] = "",
 ) -> Exit | None:
-    """Show every setting, its value, and whether it comes from the environment, the file or a default.
+    """Show every setting and where it comes from.
+
+    A value comes from the environment, the file tadasu.toml, or is the default.
 
     \b
     Examples:

@@ -42,7 +42,9 @@ def demo(
     *,
     temporary: Annotated[bool, typer.Option("--temporary", help="Use a folder that is removed afterwards.")] = False,
 ) -> Exit | None:
-    """Show Tadasu at work: ingests a shipped corpus in English and Japanese and asks eight questions.
+    """Show Tadasu at work on a shipped corpus.
+
+    Ingests about sixty documents in English and Japanese and asks eight questions that show each path.
 
     Needs no key, no server and no network. The workspace stays, so that you can go on asking.
 

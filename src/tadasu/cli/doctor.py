@@ -20,7 +20,9 @@ def doctor(
     *,
     offline: Annotated[bool, typer.Option("--offline", help="Do not call the chat service.")] = False,
 ) -> Exit | None:
-    """Check models, index, runs, settings, keys and services, and say what to do about what is wrong.
+    """Check that everything is in place.
+
+    Looks at models, index, runs, settings, keys and services, and says what to do about what is wrong.
 
     \b
     Example:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tadasu.app.tadasu import Tadasu
 
 LANGUAGES = ("en", "ja")
+_SENTENCES = frozenset({"reason", "fix", "way_out"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,13 @@ class Frame:
 
     def message_of(self, error: TadasuError) -> tuple[str, str]:
         """Message and hint of `error` in the language of this call."""
-        return self.say(error.message, **error.details), self.say(error.hint_template, **error.details)
+        spoken = {
+            name: self.say(value)
+            for name, value in error.details.items()
+            if name in _SENTENCES and isinstance(value, str)
+        }
+        details = {**error.details, **spoken}
+        return self.say(error.message, **details), self.say(error.hint_template, **details)
 
     def show_error(self, error: TadasuError) -> None:
         """One paragraph on stderr; with --json an object on stdout."""

@@ -38,7 +38,9 @@ def ingest(
         bool, typer.Option("--rebuild", help="Make the index anew (after a change of encoder or analyser).")
     ] = False,
 ) -> Exit | None:
-    """Take in files and folders; only what changed is touched.
+    """Take in files and folders.
+
+    Only what changed since the last time is touched.
 
     Reads PDF, DOCX, XLSX, PPTX, HTML, Markdown, text, CSV and JSONL. A file that cannot be read is listed with the
     reason, and the rest goes on. Stopped at any point, the same command goes on from there.

@@ -26,7 +26,9 @@ def init(
     ] = "",
     offline: Annotated[bool, typer.Option("--offline", help="Do not look for chat servers on this machine.")] = False,
 ) -> Exit | None:
-    """Make a workspace: tadasu.toml with every setting explained, and a folder for the index and the runs.
+    """Make a workspace with every setting explained.
+
+    Writes tadasu.toml and a folder for the index and the runs.
 
     Looks for keys in the environment (by name; no value is read out or written) and for Ollama or llama.cpp on this
     machine, and proposes what it finds. Nothing is used unless it is named with --use.

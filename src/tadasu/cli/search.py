@@ -32,7 +32,9 @@ def search(
     ] = None,
     mode: Annotated[Mode, typer.Option("--mode", help="Both rankings fused, or one of them alone.")] = Mode.HYBRID,
 ) -> Exit | None:
-    """Search without answering: both rankings, grades and the verdict.
+    """Search without answering.
+
+    Shows both rankings, the grades and the verdict.
 
     \b
     Examples:

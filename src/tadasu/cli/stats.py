@@ -23,7 +23,9 @@ def stats(
     runs: Annotated[int, typer.Option("--runs", min=1, max=100_000, help="Latest runs that the figures cover.")] = 1000,
     documents: Annotated[bool, typer.Option("--documents", help="List the documents instead.")] = False,
 ) -> Exit | None:
-    """Count documents and passages, and say how the latest runs went.
+    """Count what is ingested and how runs went.
+
+    Documents and passages by language and kind; answers, abstentions, verdicts, times and cost of the latest runs.
 
     \b
     Examples:

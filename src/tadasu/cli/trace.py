@@ -14,7 +14,9 @@ def trace(
     frame: Frame,
     run: Annotated[str, typer.Argument(metavar="RUN", help="Id of a run, or last.")] = "last",
 ) -> Exit | None:
-    """Show how an answer came about: searches, grades, verdicts, strips kept and dropped, checks, calls, cost.
+    """Show how an answer came about.
+
+    A tree of searches, grades, verdicts, strips kept and dropped, checks, calls, cost and time.
 
     \b
     Examples:

@@ -23,7 +23,9 @@ def why(
         str, typer.Argument(metavar="DOCUMENT", help="Path of a document as it was ingested, or its id.")
     ],
 ) -> Exit | None:
-    """Say what happened to a document in a run: filtered, ranked too low, graded LOW, its strips dropped, or cited.
+    """Say what happened to a document in a run.
+
+    It was filtered out, ranked too low, graded LOW, its strips were dropped, or it is cited.
 
     \b
     Examples:

@@ -1,0 +1,96 @@
+"""Every sentence of the source that is meant for the catalogues."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import typer.main
+
+import tadasu
+from tadasu.answering.correction import policy
+from tadasu.app.settings_file import settings_tables
+from tadasu.cli.application import app
+from tadasu.cli.demo import PATHS
+from tadasu.cli.error_words import kinds
+from tadasu.cli.exits import MEANINGS
+from tadasu.cli.help_language import help_texts
+
+PACKAGE = Path(tadasu.__file__).parent
+_SPEAKERS = {"say": 0, "ok": 1, "warning": 1, "Finding": 2}
+
+
+def messages() -> set[str]:
+    """All of them."""
+    found = {*PATHS.values(), *MEANINGS.values(), "Exit codes", "Example:", "Examples:"}
+    for folder in ("cli", "app"):
+        for file in sorted((PACKAGE / folder).glob("*.py")):
+            found |= set(_spoken(ast.parse(file.read_text(encoding="utf-8")), doctor=folder == "app"))
+    for kind in kinds().values():
+        found |= {kind.message, kind.hint_template}
+    for table in settings_tables():
+        found |= {table.description, *(entry.description for entry in table.entries)}
+    found |= set(help_texts(typer.main.get_command(app)))
+    found |= set(_reasons())
+    return {text for text in found if any(char.isalpha() for char in text)}
+
+
+def _spoken(tree: ast.AST, *, doctor: bool) -> Iterator[str]:
+    """First arguments of `say`, and the sentences of findings; names are looked up where they are assigned to."""
+    assigned: dict[str, set[str]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            targets = [name for target in node.targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+            for name in targets:
+                assigned.setdefault(name.id, set()).update(_strings(node.value))
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call):
+            continue
+        if getattr(node.func, "id", "") == "InputInvalid":
+            yield from (
+                text for word in node.keywords if word.arg in {"reason", "fix"} for text in _strings(word.value)
+            )
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if name == "say" or (doctor and name in _SPEAKERS):
+            first = _SPEAKERS[name]
+            last = {"say": 1, "ok": 2, "warning": 3, "Finding": 4}[name]
+            for argument in node.args[first:last]:
+                if isinstance(argument, ast.Name):
+                    yield from (text for text in assigned.get(argument.id, ()) if " " in text)
+                else:
+                    yield from _strings(argument)
+
+
+def _strings(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        yield node.value
+    elif isinstance(node, ast.IfExp):
+        yield from _strings(node.body)
+        yield from _strings(node.orelse)
+    elif isinstance(node, ast.Tuple):
+        for element in node.elts:
+            yield from _strings(element)
+    elif isinstance(node, ast.Subscript) and isinstance(node.value, ast.Dict):
+        for value in node.value.values:
+            yield from _strings(value)
+
+
+def _reasons() -> Iterator[str]:
+    """Reasons of actions: what `next_action` can say, found by asking it everything."""
+    from itertools import product
+
+    from tadasu.core.grades import Verdict
+
+    flags = (True, False)
+    for verdict, again, web, left, good in product(Verdict, flags, flags, flags, flags):
+        for incorrect, failed in product(policy.ReservePolicy, policy.Reaction):
+            settings = policy.CorrectionSettings(incorrect=incorrect, grader_failed=failed)
+            progress = policy.Progress(
+                searches=0 if again else settings.max_searches,
+                web_available=web,
+                probes_left=left,
+                holds_good=good,
+                settings=settings,
+            )
+            yield policy.next_action(verdict, progress).reason
