@@ -114,6 +114,14 @@ def text_of(path: Path) -> str:
     return path.read_bytes().decode(encoding)
 
 
+def text_of_source(source: str) -> str:
+    """The text behind a name in `sources`: a document, a row of one (`#row`, from 1), or a page of the web."""
+    pages = {entry["url"]: WEB / entry["file"] for entry in web_index()}
+    name, _, row = source.partition("#")
+    text = text_of(pages.get(source, DOCUMENTS / name))
+    return text.splitlines()[int(row) - 1] if row else text
+
+
 def language_of(text: str) -> str:
     return "ja" if len(re.findall("[ぁ-んァ-ヶ一-龠]", text)) > 0.15 * len(text) else "en"
 
@@ -338,8 +346,8 @@ def test_questions_cover_each_path_once_and_the_others_both_languages() -> None:
 @pytest.mark.parametrize("question", questions(), ids=lambda q: q["id"])
 def test_the_expected_answer_stands_in_the_named_sources(question: dict[str, Any]) -> None:
     expect = question["expect"]
-    files = {entry["url"]: WEB / entry["file"] for entry in web_index()}
-    texts = [text_of(files.get(s, DOCUMENTS / s)) for s in expect["sources"]]
+    addresses = {entry["url"] for entry in web_index()}
+    texts = [text_of_source(source) for source in expect["sources"]]
     flat = [re.sub(r"\s*\n\s*", " ", text) for text in texts]
     for wanted in expect["answer_contains"]:
         assert any(wanted in text for text in [*texts, *flat]), wanted
@@ -351,7 +359,7 @@ def test_the_expected_answer_stands_in_the_named_sources(question: dict[str, Any
     else:
         web = expect["citations_from"] == "web"
         assert texts
-        assert all((source in files) == web for source in expect["sources"])
+        assert all((source in addresses) == web for source in expect["sources"])
 
 
 @pytest.mark.parametrize(
@@ -365,7 +373,7 @@ def test_what_only_the_web_knows_is_in_no_document(question: dict[str, Any]) -> 
 def test_contradicting_sources_are_both_current_and_disagree() -> None:
     for question in questions():
         if question["path"] == "contradiction":
-            first, second = (text_of(DOCUMENTS / s) for s in question["expect"]["sources"])
+            first, second = map(text_of_source, question["expect"]["sources"])
             a, b = question["expect"]["answer_contains"]
             assert a in first, question["id"]
             assert b in second, question["id"]
