@@ -17,6 +17,8 @@ _QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?)([a-z]{1,12})\Z")
 _RANGE = re.compile(r"([0-9]+(?:\.[0-9]+)?)-([0-9]+(?:\.[0-9]+)?)([a-z]{1,12})\Z")
 _DECIMAL = re.compile(r"[0-9]+(?:\.[0-9]+)?\Z")
 _PARTS = re.compile(r"[0-9]+\.[0-9]+(?![.0-9])|[0-9]+|[^\W\d_]+")
+_LANGUAGE = re.compile(r"([a-z]{1,12})(\+\+|#)\Z")
+_LANGUAGE_SIGNS = {"++": "plusplus", "#": "sharp"}
 _SHORT = 7
 _SERIES = re.compile(r"[a-z]+[0-9]+[a-z]{1,3}\Z")
 # A decimal point must survive in letters and digits: 3.5 and 35 are different terms.
@@ -49,8 +51,9 @@ def code_terms(run: str) -> tuple[str, ...]:
     low = _without_accents(run.casefold()).strip(".,:/'-_")
     if _PLAIN_WORD.match(low):
         return (stem(_CLITIC.sub("", low).replace("'", "")),)
-    if low[-1:] in "+#" and low[:1].isalpha():
-        return (low.rstrip("+#") + ("sharp" if low[-1] == "#" else "plusplus"),)
+    language = _LANGUAGE.match(low)
+    if language:
+        return (language[1] + _LANGUAGE_SIGNS[language[2]],)
     version = _VERSION.match(low)
     if version:
         numbers = (version[1] or version[2]).split(".")

@@ -9,13 +9,13 @@ from tadasu.text.normalize import fold
 # Forms that hold a negative word and deny nothing: obligations, "not only", guesses.
 _NOT_DENIALS = re.compile(
     r"\bnot only\b|\bno later than\b|\bno more than\b|\bno less than\b|\bnot (?:more|less|later|fewer) than\b"
-    r"|\bno\. ?(?=\d)|\bnothing but\b|\bno doubt\b|^no,|^nope,"
+    r"|\bno\. ?(?=\d)|\bnothing but\b|\bno doubt\b|^(?:no|nope)[,.!]"
     r"|(?:なけれ|なく)ば?(?:ては|ちゃ)?(?:なら|いけ)(?:ない|ません|ず)|ない(?:と|で)は?(?:いけ|なら)(?:ない|ません)"
     r"|ねばなら(?:ない|ぬ|ず)|なくては(?:なら|いけ)(?:ない|ません)|ざるを得(?:ない|ません)"
     r"|(?:だけ|ばかり|のみ)で(?:は)?な(?:く|い)|のみならず|かもしれ(?:ない|ません)|に違い(?:ない|ありません)"
     r"|(?:に|と)ほかなら(?:ない|ず)|に過ぎ(?:ない|ません)|にすぎ(?:ない|ません)|(?:で|じゃ)は?ない(?:だろう|でしょう)か"
     r"|(?:少な|すくな)く(?:とも|ない)|必ず|まず(?!い)|わずか|はず|ずつ|いずれ|おのずから|ずっと|みず|なければ(?=、)"
-    r"|^いいえ[、,]|ないし(?=[^て])|ない(?:よう|ため)に"
+    r"|^いいえ|ないし(?=[^て])|ない(?:よう|ため)に"
 )
 _DENIALS = re.compile(
     r"\b(?:not|never|no|none|nor|neither|without|cannot|nothing|nobody|nowhere|unable|impossible|except)\b|n't\b"
