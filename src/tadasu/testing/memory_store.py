@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tadasu.core.documents import Document, Passage, Reader, Scope
-from tadasu.core.retrieved import Hit, Metric, StoredPassage
+from tadasu.core.retrieved import BM25_B, BM25_K1, Hit, Metric, StoredPassage
 from tadasu.ports import IndexedPassage, IndexStatistics
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class MemoryStore:
                 return cosine
 
     async def lexical(self, terms: Sequence[str], *, k: int, scope: Scope) -> Sequence[Hit]:
-        """The `k` passages of `scope` with the highest BM25 (k1 1.2, b 0.75, each distinct term once)."""
+        """The `k` passages of `scope` with the highest BM25, each distinct term counted once."""
         await asyncio.sleep(0)
         visible = [item for _, item in self._visible(scope.reader)]
         average = sum(len(item.tokens) for item in visible) / len(visible) if visible else 0.0
@@ -76,8 +76,8 @@ class MemoryStore:
             score = 0.0
             for term, weight in weights.items():
                 if counts[term]:
-                    norm = 1.2 * (0.25 + 0.75 * len(item.tokens) / average)
-                    score += weight * counts[term] * 2.2 / (counts[term] + norm)
+                    norm = BM25_K1 * (1.0 - BM25_B + BM25_B * len(item.tokens) / average)
+                    score += weight * counts[term] * (BM25_K1 + 1.0) / (counts[term] + norm)
             if score > 0:
                 hits.append(Hit(item.passage.id, score))
         hits.sort(key=lambda hit: (-(hit.score or 0.0), hit.passage_id))

@@ -25,7 +25,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tadasu.core.documents import Access, Reader, Scope
-from tadasu.core.retrieved import Hit, Metric, known, similarity
+from tadasu.core.retrieved import BM25_B, BM25_K1, Hit, Metric, known, similarity
 from tadasu.ports import IndexedPassage, Store
 from tadasu.testing.conformance.corpus import SampleDocument, toward, unit_vectors, with_vectors
 
@@ -428,7 +428,8 @@ def _bm25(terms: Sequence[str], items: Sequence[IndexedPassage]) -> dict[str, fl
         for item in items:
             count = Counter(item.tokens)[term]
             if count:
-                gain = count * 2.2 / (count + 1.2 * (0.25 + 0.75 * len(item.tokens) / average))
+                norm = 1 - BM25_B + BM25_B * len(item.tokens) / average
+                gain = count * (BM25_K1 + 1) / (count + BM25_K1 * norm)
                 scores[item.passage.id] = scores.get(item.passage.id, 0.0) + weight * gain
     return scores
 
