@@ -51,10 +51,10 @@ def _spoken(tree: ast.AST, *, doctor: bool) -> Iterator[str]:
             yield from (
                 text for word in node.keywords if word.arg in {"reason", "fix"} for text in _strings(word.value)
             )
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-        if name == "say" or (doctor and name in _SPEAKERS):
-            first = _SPEAKERS[name]
-            last = {"say": 1, "ok": 2, "warning": 3, "Finding": 4}[name]
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else str(getattr(node.func, "id", ""))
+        if called == "say" or (doctor and called in _SPEAKERS):
+            first = _SPEAKERS[called]
+            last = {"say": 1, "ok": 2, "warning": 3, "Finding": 4}[called]
             for argument in node.args[first:last]:
                 if isinstance(argument, ast.Name):
                     yield from (text for text in assigned.get(argument.id, ()) if " " in text)

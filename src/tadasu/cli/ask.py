@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 def ask(
     frame: Frame,
-    question: Annotated[str | None, typer.Argument(help="The question. Without one, a conversation begins.")] = None,
+    question: Annotated[
+        str | None, typer.Argument(metavar="QUESTION", help="The question. Without one, a conversation begins.")
+    ] = None,
     *,
     batch: Annotated[
         str | None,
@@ -31,7 +33,9 @@ def ask(
         Path | None,
         typer.Option("--out", metavar="FILE", help="Where a batch writes; questions answered there are skipped."),
     ] = None,
-    concurrency: Annotated[int, typer.Option("--concurrency", min=1, max=64, help="Questions of a batch at once.")] = 4,
+    concurrency: Annotated[
+        int, typer.Option("--concurrency", metavar="N", min=1, max=64, help="Questions of a batch at once.")
+    ] = 4,
     filter_source: Annotated[
         str, typer.Option("--filter-source", metavar="START", help="Only documents whose path starts so.")
     ] = "",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -28,6 +27,8 @@ def doctor(
     Example:
       tadasu doctor
     """
+    import asyncio
+
     from tadasu.app.doctor import Health
 
     findings = asyncio.run(_diagnose(frame, network=not offline))

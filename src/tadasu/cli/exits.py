@@ -62,4 +62,9 @@ def exit_of(error: TadasuError) -> Exit:
     >>> exit_of(RunNotFound(run="r-1")).value
     4
     """
-    return next((code for kind, code in _KINDS if isinstance(error, kind)), Exit.UNEXPECTED)
+    return exit_of_kind(type(error))
+
+
+def exit_of_kind(kind: type[TadasuError]) -> Exit:
+    """The exit code for errors of one kind."""
+    return next((code for base, code in _KINDS if issubclass(kind, base)), Exit.UNEXPECTED)

@@ -12,6 +12,7 @@ from tadasu.cli.frame import Frame
 from tadasu.errors import InputInvalid
 
 if TYPE_CHECKING:
+    from tadasu.app.tadasu import Tadasu
     from tadasu.core.runs import GradedCandidate, Round
 
 
@@ -25,12 +26,15 @@ class Mode(enum.Enum):
 
 def search(
     frame: Frame,
-    query: Annotated[str, typer.Argument(help="What to search for.")],
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to search for.")],
     *,
     k: Annotated[
-        int | None, typer.Option("--k", "-k", min=1, max=1000, help="Passages at the most. [default: retrieval.k]")
+        int | None,
+        typer.Option("--k", "-k", metavar="N", min=1, max=1000, help="Passages at the most. [default: retrieval.k]"),
     ] = None,
-    mode: Annotated[Mode, typer.Option("--mode", help="Both rankings fused, or one of them alone.")] = Mode.HYBRID,
+    mode: Annotated[
+        Mode, typer.Option("--mode", metavar="hybrid|lexical|dense", help="Both rankings fused, or one of them alone.")
+    ] = Mode.HYBRID,
 ) -> Exit | None:
     """Search without answering.
 
@@ -70,11 +74,9 @@ def found_object(found: Round) -> dict[str, object]:
     }
 
 
-async def _first_words(tadasu: object, found: Round) -> dict[str, str]:
-    from tadasu.app.tadasu import Tadasu
+async def _first_words(tadasu: Tadasu, found: Round) -> dict[str, str]:
     from tadasu.core.documents import Scope
 
-    assert isinstance(tadasu, Tadasu), "the frame opens nothing else"
     scope = Scope(reader=tadasu.container.reader)
     stored = await tadasu.container.store.fetch([one.passage_id for one in found.candidates], scope=scope)
     return {one.passage.id: one.passage.text for one in stored}

@@ -20,7 +20,12 @@ from tadasu.errors import TadasuError
 
 WorkspaceOption = Annotated[
     Path | None,
-    typer.Option("--workspace", "-w", help="Folder of the workspace. [default: the nearest one above this folder]"),
+    typer.Option(
+        "--workspace",
+        "-w",
+        metavar="FOLDER",
+        help="Folder of the workspace. [default: the nearest one above this folder]",
+    ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON document on stdout; progress goes to stderr.")]
 DebugOption = Annotated[bool, typer.Option("--debug", help="Show where an error was raised.")]

@@ -10,17 +10,21 @@ from tadasu.cli.exits import Exit
 from tadasu.cli.frame import Frame
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rich.console import Console
 
     from tadasu.app.statistics import RunFigures, Statistics
+    from tadasu.core.documents import Reader
+    from tadasu.ports import DocumentShelf
 
 
 def stats(
     frame: Frame,
     *,
-    runs: Annotated[int, typer.Option("--runs", min=1, max=100_000, help="Latest runs that the figures cover.")] = 1000,
+    runs: Annotated[
+        int, typer.Option("--runs", metavar="N", min=1, max=100_000, help="Latest runs that the figures cover.")
+    ] = 1000,
     documents: Annotated[bool, typer.Option("--documents", help="List the documents instead.")] = False,
 ) -> Exit | None:
     """Count what is ingested and how runs went.
@@ -55,8 +59,8 @@ def stats(
     return None
 
 
-async def _sources(shelf: object, reader: object) -> list[tuple[str, str]]:
-    return list(await shelf.sources(reader=reader))  # type: ignore[attr-defined]
+async def _sources(shelf: DocumentShelf, reader: Reader) -> Sequence[tuple[str, str]]:
+    return await shelf.sources(reader=reader)
 
 
 def statistics_object(found: Statistics) -> dict[str, object]:

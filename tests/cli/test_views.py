@@ -1,0 +1,156 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tadasu.core.documents import Origin, Scope
+from tadasu.core.grades import Level
+from tadasu.core.usage import Call as ModelCall
+from tadasu.core.usage import Outcome, Pricing, Stage
+from tests.cli.conftest import Call
+from tests.cli.samples import ScriptedTadasu, Shelf, abstained, answered, document
+
+
+@pytest.fixture
+def asked(scripted: ScriptedTadasu) -> ScriptedTadasu:
+    scripted.shelf = Shelf(
+        document("service/warranty.md"), document("old/low.md"), document("far/away.md"), document("ja/保証.md", language="ja"),
+        ranked=["service/warranty.md", "old/low.md", "far/away.md"],
+    )  # fmt: skip
+    scripted.container.store = scripted.container.search = scripted.shelf
+    scripted.runs.save(answered(scope=Scope(language="en")))
+    return scripted
+
+
+def test_trace_shows_the_whole_run_as_a_tree(call: Call, asked: ScriptedTadasu) -> None:
+    shown = call("trace").out
+    for line in (
+        "run-000001 · 2026-01-01T00:00:00.000+00:00",
+        "question: How long is the warranty?",
+        "filters: language en",
+        "round 1: hybrid, 12 ms",
+        "LOW 0.05 old/low.md · page 3 · dense 0.870 (1), keywords 7.2 (2) · cosine 0.87",
+        "verdict AMBIGUOUS by the rule any_high",
+        "then search_again: the verdict is AMBIGUOUS and searches are left",
+        "changed: only the keywords of the question, twice as many candidates",
+        "ruled out: 3 passages, 0 documents",
+        "ended because: the verdict is CORRECT",
+        "strips: 1 kept, 1 dropped",
+        "kept: it answers · 0.93: The warranty is 24 months.",
+        "dropped: below the threshold · 0.10: Ask the office.",
+        "answer: answered, by extractive-1",
+        "Removed: “It costs 99 EUR.” (number 99)",
+        "2 calls, $0, 42 ms",
+        "grade · local/features-1 · 0 ms · 10 items · $0",
+    ):
+        assert line in shown
+
+
+def test_trace_in_japanese(call: Call, asked: ScriptedTadasu) -> None:
+    shown = call("trace", "last", "--lang", "ja").out
+    assert "判定 AMBIGUOUS（規則 any_high）" in shown
+    assert "残した: 質問に答えている" in shown
+    assert "終了の理由: 判定は CORRECT です" in shown
+
+
+def test_trace_says_what_is_unpriced_and_what_failed(call: Call, asked: ScriptedTadasu) -> None:
+    calls = (
+        ModelCall(
+            Stage.GENERATE, "openai", "m", pricing=Pricing.UNPRICED, cost_usd=None, outcome=Outcome.FAILED, error="503"
+        ),
+        ModelCall(Stage.GENERATE, "openai", "m", pricing=Pricing.UNPRICED, cost_usd=None, attempt=2),
+    )
+    asked.runs.save(replace(answered(), id="run-9", calls=calls))
+    shown = call("trace", "run-9").out
+    assert "2 calls, $0 + 2 unpriced calls, 42 ms" in shown
+    assert "unpriced · failed: 503" in shown
+    assert "unpriced · attempt 2" in shown
+
+
+def test_trace_as_json_is_the_run(call: Call, asked: ScriptedTadasu) -> None:
+    told = call("trace", "run-000001", "--json").json
+    assert told["verdict"] == "correct"
+    assert told["rounds"][0]["candidates"][1]["grade"]["level"] == "low"
+    assert told["strips"][1]["fate"] == "below_threshold"
+    assert told["scope"]["language"] == "en"
+    assert told["cost"] == {"usd": 0.0, "unpriced_calls": 0}
+
+
+def test_a_run_that_is_not_there_is_exit_code_4(call: Call, asked: ScriptedTadasu) -> None:
+    shown = call("trace", "run-none")
+    assert shown.code == 4
+    assert "There is no run run-none here." in shown.err
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("service/warranty.md", "service/warranty.md is cited as [1]."),
+        ("warranty.md", "service/warranty.md is cited as [1]."),
+        ("service/other.md", "went on to refinement, but none of its strips was kept."),
+        ("old/low.md", "was found at rank 2 in round 1, graded LOW 0.05, and did not go on."),
+        ("far/away.md", "was not among the candidates: its best passage is ranked 3 for this query."),
+        ("ja/保証.md", "was hidden by the filters of the question: language en (the document's: ja)."),
+    ],
+)
+def test_why_says_what_became_of_a_document(call: Call, asked: ScriptedTadasu, name: str, words: str) -> None:
+    shown = call("why", "last", name)
+    assert shown.code == 0
+    assert words in shown.out
+
+
+def test_why_in_japanese_and_json(call: Call, asked: ScriptedTadasu) -> None:
+    assert "[1] として引用されています" in call("why", "last", "warranty.md", "--lang", "ja").out
+    told = call("why", "last", "old/low.md", "--json").json
+    assert told["fate"] == "graded_out"
+    assert told["sightings"][0]["candidate"]["grade"]["signals"] == {"cosine": 0.87}
+
+
+def test_why_does_not_tell_a_hidden_document_from_none(call: Call, asked: ScriptedTadasu) -> None:
+    shown = call("why", "last", "secret.md")
+    assert shown.code == 4
+    assert "There is no document secret.md here." in shown.err
+
+
+def test_search_shows_both_ranks_and_the_grade(call: Call, scripted: ScriptedTadasu) -> None:
+    shown = call("search", "warranty")
+    assert "0.870 (1)" in shown.out
+    assert "7.2 (2)" in shown.out
+    assert "HIGH 0.90" in shown.out
+    assert "verdict CORRECT by the rule any_high" in shown.out
+    told = call("search", "warranty", "--mode", "dense", "--json").json
+    assert told["mode"] == "dense"
+    assert told["candidates"][0]["rank"] == 1
+    assert told["candidates"][0]["grade"]["level"] == "high"
+    assert call("search", " ").code == 2
+    assert call("search", "x", "--mode", "psychic").code == 2
+
+
+def test_stats_count_the_index_and_the_runs(call: Call, asked: ScriptedTadasu) -> None:
+    asked.runs.save(abstained())
+    shown = call("stats").out
+    assert "4 documents, 7 passages" in shown
+    assert "answered 1, abstained 1 (insufficient 1)" in shown
+    assert "CORRECT 50%, INCORRECT 50%" in shown
+    told = call("stats", "--json").json
+    assert told["index"]["passages"] == 7
+    assert told["runs"]["abstained"] == {"insufficient": 1}
+    assert [row["run"] for row in told["latest"]] == ["run-000002", "run-000001"]
+    assert call("stats", "--documents", "--json").json["documents"][0] == {
+        "id": "d-far/away.md",
+        "source": "far/away.md",
+    }
+    assert "d-old/low.md  old/low.md" in call("stats", "--documents").out
+
+
+def test_stats_of_nothing_say_what_to_try(call: Call, scripted: ScriptedTadasu) -> None:
+    assert "No question has been asked yet. Try: tadasu ask" in call("stats").out
+
+
+def test_an_ungraded_web_candidate_is_shown_as_such(call: Call, asked: ScriptedTadasu) -> None:
+    from tests.cli.samples import candidate, round_of
+
+    web = candidate("https://a.example/x", level=Level.UNGRADED, origin=Origin.WEB)
+    asked.runs.save(replace(abstained(), id="run-8", rounds=(round_of(web),)))
+    assert "UNGRADED https://a.example/x" in call("trace", "run-8").out
