@@ -25,7 +25,9 @@ _FULL = "。｡﹒।॥۔։።፨។៕။༎༏᠃᠉꓿꘎"
 _CALL = "！？‼⁇⁈⁉﹗﹖؟፧"
 _MARKS = rf"[.!?．…‥{_FULL}{_CALL}]"
 _CLOSERS = r"""["'”’»)\]}」』）】》〉〕］｝｣〟♪\U0001F300-\U0001FAFF\u2764\uFE0F*_]"""
-_RUN = re.compile(rf"{_MARKS}+(?: \.)*{_CLOSERS}*(?:{_MARKS}+{_CLOSERS}*)*(?:\[\d{{1,3}}(?:[,–-] ?\d{{1,3}})*\])*")
+_RUN = re.compile(
+    rf"{_MARKS}+(?: \.)*{_CLOSERS}*(?:{_MARKS}+{_CLOSERS}*)*(?:[（(][笑泣汗爆怒苦][)）])*(?:\[\d{{1,3}}(?:[,–-] ?\d{{1,3}})*\])*"
+)
 _SPACE = re.compile(r"\s*")
 _OPENING = "\"'“‘«([{「『（【《〈〔*_`~¿¡"
 _BRACKETS = re.compile(r"""["“”「」『』（）()【】《》〈〉〔〕｢｣\[\]]""")
@@ -49,10 +51,11 @@ _CLOSING = frozenset('”」』）)】》〉〕］｣"')
 _SENTENCE_LAST = frozenset("るたうくすぐむぶつぬいだん。．.!?！？」』）)\n")
 _CAPTION = re.compile(r"(?:[図表式第章節項]|No|Fig)\s*[0-9０-９]+$")
 _MARKER = re.compile(
-    r"\s*[(（]?(?:[A-Za-zＡ-Ｚａ-ｚ]?[0-9０-９]{1,3}|[A-Za-zＡ-Ｚａ-ｚ]|[ivxIVX]{1,4})(?:[.．-][0-9０-９]+)*\s*$"
+    r"[\s*_>#]*[(（]?(?:[A-Za-zＡ-Ｚａ-ｚ]?[0-9０-９]{1,3}|[A-Za-zＡ-Ｚａ-ｚ]|[ivxIVX]{1,4})(?:[.．-][0-9０-９]+)*\s*$"
 )
 _TOKEN = re.compile(r"[A-Za-zÀ-ɏ0-9.'’&/@:_-]+$")
 _SPOKEN = re.compile(rf"(?:[A-Z][\w'’-]*\s+|the\s+|his\s+|her\s+){{1,3}}(?:{SPEECH})\b")
+_PRONOUN = re.compile(r"I [a-z]")
 _WORD = re.compile(r"[A-Za-z’']+")
 _ODD_START = re.compile(r"[a-z]{1,2}[A-Z]|https?://|www\.")
 _UPPER = re.compile(r"[A-ZÀ-ÖØ-Þ]")
@@ -187,25 +190,22 @@ def _ascii_ends(text: str, unit: int, match: re.Match[str], end: int, *, cased: 
     if first is None or _MARKER.match(text, unit, mark):
         return False
     quoted = any(c in "\"'”’»" for c in run)
-    if quoted and _SPOKEN.match(text, first, end):
-        return False
     lower = text[first].islower() and not _ODD_START.match(text, first, end)
     token = _last_token(text, unit, mark)
     word_match = _WORD.match(text, first, end)
     word = word_match.group() if word_match else ""
+    if word == "I" and _PRONOUN.match(text, first, end):
+        word = "We"  # an initial is never followed by a small word
     if run[0] in "!?":
+        if quoted and _SPOKEN.match(text, first, end):
+            return False
         if token.lower() in SHOUTED:
             return word in STARTERS
         return not (lower and quoted)
     if "!" in run or "?" in run:
         return not lower
     before_token = mark - len(token) - 1
-    if (
-        len(token) == 1
-        and before_token >= unit
-        and not text[before_token].isspace()
-        and text[before_token] not in _OPENING
-    ):
+    if len(token) == 1 and before_token >= unit and text[before_token] in "+-*/=^~#@°%|>":
         token = ""  # the last letter of a sign, a key or a formula: °C, Ctrl+C
     return _stop_ends(token, word, text[first], lower=lower and cased)
 
