@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+import pytest
+
+from tadasu.app.statistics import figures, percentile, statistics
+from tadasu.core.documents import Reader
+from tadasu.core.runs import SearchMode
+from tadasu.core.usage import Call, Pricing, Stage
+from tests.cli.samples import Runs, Shelf, abstained, answered, candidate, document, round_of
+
+
+def test_figures_count_what_happened() -> None:
+    web = answered(rounds=(round_of(candidate("a")), round_of(candidate("b"), number=2, mode=SearchMode.WEB)))
+    plain = answered(rounds=(round_of(candidate("a")),), duration_ms=100.0)
+    paid = answered(calls=(Call(Stage.GENERATE, "x", cost_usd=0.25, pricing=Pricing.PRICED), Call(Stage.GENERATE, "y", cost_usd=None, pricing=Pricing.UNPRICED)))  # fmt: skip
+    found = figures([web, plain, paid, abstained()])
+    assert (found.runs, found.answered, found.abstained) == (4, 3, {"insufficient": 1})
+    assert found.verdicts == {"correct": 3, "incorrect": 1}
+    assert found.web_share == 0.25
+    assert found.corrected_share == 0.5
+    assert (found.median_ms, found.p95_ms) == (42.0, 100.0)
+    assert (found.cost.usd, found.cost.unpriced_calls) == (0.25, 1)
+
+
+def test_no_run_gives_no_share() -> None:
+    found = figures([])
+    assert found.runs == 0
+    assert found.web_share is found.corrected_share is found.median_ms is found.p95_ms is None
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.0, 1.0), (0.5, 10.0), (0.95, 19.0), (1.0, 20.0)])
+def test_percentiles_are_nearest_rank(share: float, expected: float) -> None:
+    assert percentile([float(number) for number in range(1, 21)], share) == expected
+
+
+async def test_languages_are_told_apart_and_the_newest_runs_come_first() -> None:
+    runs = Runs()
+    for number, language in enumerate(("en", "ja", "ja")):
+        runs.save(answered(run_id=f"run-{number}", language=language))
+    found = await statistics(shelf=Shelf(document("a.md")), runs=runs, reader=Reader(), limit=2, shown=1)
+    assert found.overall.runs == 2
+    assert {language: one.runs for language, one in found.by_language.items()} == {"ja": 2}
+    assert [run.id for run in found.latest] == ["run-2"]
+    assert found.index.documents == 1
