@@ -32,6 +32,7 @@ _REFUSAL = re.compile(
     r"|見つかりません",
     re.IGNORECASE,
 )
+_WHERE = re.compile(r"ナレッジベース|コンテキスト|データベース|ドキュメント|テキスト|Not known|Unknown")
 _TURN = re.compile(
     r"[,;:.]?\s\b(?:but|however|although|though|yet|still|nevertheless|that said)\b"
     r"|ただし|しかし|けれど|(?<=[すんたい])が、|ですが|ものの",
@@ -80,5 +81,5 @@ def is_pure_refusal(sentence: str, question: str) -> bool:
         return False
     said, asked = facts_of(sentence), facts_of(question)
     return all(asked.states_number(n) for n in said.numbers if not n.spelled) and all(
-        asked.states_name(name) for name in said.names
+        asked.states_name(name) or _WHERE.fullmatch(name) for name in said.names
     )

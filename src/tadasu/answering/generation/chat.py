@@ -122,7 +122,7 @@ def _head(piece: Evidence, language: str, nonce: str) -> str:
 
 
 class _Aloud:
-    """Drops a ``<think>`` block at the beginning of a reply."""
+    """Drops a ``<think>`` block, and the white space after it, at the beginning of a reply."""
 
     __slots__ = ("_held", "_started")
 
@@ -135,10 +135,13 @@ class _Aloud:
             return text
         self._held += text
         begun = self._held.lstrip()
-        if _THINK.startswith(begun[: len(_THINK)]) and _THOUGHT not in begun:
-            return ""
-        self._started = True
-        return begun.partition(_THOUGHT)[2].lstrip() if begun.startswith(_THINK) else self._held
+        if begun.startswith(_THINK):
+            self._held = begun.partition(_THOUGHT)[2].lstrip()
+            self._started = bool(self._held)
+            self._held = self._held or begun
+            return self._held if self._started else ""
+        self._started = not _THINK.startswith(begun)
+        return self._held if self._started else ""
 
     def finish(self) -> str:
         """What was held back and turned out to be no thought."""

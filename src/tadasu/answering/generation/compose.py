@@ -218,7 +218,7 @@ class _Draft:
 
     def _release(self, sentence: Written, numbers: Sequence[int], finding: str) -> SentenceReleased:
         text, shown = self._shown(sentence, numbers)
-        gap = "" if not self._pieces else sentence.gap or _gap(sentence.text)
+        gap = "" if not self._pieces else _gap(self._pieces[-1], sentence)
         self._pieces.append(gap + text)
         support = Support.SUPPORTED if numbers else Support.UNCITED
         findings = (finding,) if finding else ()
@@ -256,7 +256,7 @@ class _Draft:
 
 def _after(first: Written, second: Written) -> Written:
     """`first` and `second` as one sentence."""
-    join = first.text + (second.gap or _gap(second.text))
+    join = first.text + _gap(first.text, second)
     moved = tuple((at + len(join), numbers) for at, numbers in second.markers)
     return Written(join + second.text, (*first.markers, *moved), first.gap)
 
@@ -274,5 +274,8 @@ def _without_gaps(sentence: Written) -> str:
     return _GAP_BEFORE_STOP.sub(r"\1", sentence.text) if sentence.markers else sentence.text
 
 
-def _gap(text: str) -> str:
-    return " " if text[:1].isascii() else ""
+def _gap(before: str, sentence: Written) -> str:
+    """What stands between two sentences: what stood before the second, or a space where the first one was removed."""
+    if sentence.gap:
+        return sentence.gap
+    return " " if before[-1:].isascii() and sentence.text[:1].isascii() else ""

@@ -12,6 +12,7 @@ from tadasu.text.language import detect
 from tadasu.text.names import proper_names
 from tadasu.text.normalize import fold
 from tadasu.text.numbers import DateMention, Number, dates, numbers, same_date, same_quantity
+from tadasu.text.units import CANONICAL
 
 _MARKUP = re.compile(r"\*\*|__|~~|`|(?m:^\s*(?:#{1,6}|>|[-*•・]|\(?\d{1,2}[.)、](?=\s*\D))\s+)")
 _ASCII = re.compile(r"[a-z0-9]")
@@ -22,7 +23,11 @@ _FOREIGN_NAME = re.compile(r"[^\x00-\x7f]")
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What `text` states: `order` is its search terms in sequence, `terms` its content terms, `flat` it folded."""
+    """What `text` states.
+
+    `flat` is the text folded, `order` its search terms in sequence, `terms` its content terms, `words` those of them
+    that are no part of a number or date.
+    """
 
     text: str
     flat: str
@@ -31,6 +36,7 @@ class Facts:
     names: tuple[str, ...]
     order: tuple[str, ...]
     terms: frozenset[str]
+    words: frozenset[str]
     language: str
 
     def states_number(self, number: Number) -> bool:
@@ -66,14 +72,16 @@ def plain(sentence: str) -> str:
 @lru_cache(maxsize=8192)
 def facts_of(text: str) -> Facts:
     """The facts of `text`; kept for texts seen lately, as evidence is checked many times."""
+    counted, dated = tuple(numbers(text)), tuple(dates(text))
     return Facts(
         text=text,
         flat=fold(text).casefold(),
-        numbers=tuple(numbers(text)),
-        dates=tuple(dates(text)),
-        names=tuple(proper_names(text)),
+        numbers=counted,
+        dates=dated,
+        names=tuple(name for name in proper_names(text) if name not in CANONICAL),
         order=_order(text),
         terms=frozenset(content_terms(text)),
+        words=_words(text, [(n.start, n.end) for n in counted] + [(d.start, d.end) for d in dated]),
         language=detect(text),
     )
 
@@ -91,6 +99,12 @@ def joined(texts: Sequence[str]) -> Facts:
 def is_foreign(name: str) -> bool:
     """Whether a name is written in a script that another language would not keep (katakana, kanji)."""
     return _FOREIGN_NAME.search(name) is not None
+
+
+def _words(text: str, figures: Sequence[tuple[int, int]]) -> frozenset[str]:
+    for start, end in figures:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return frozenset(content_terms(text))
 
 
 @lru_cache(maxsize=8192)

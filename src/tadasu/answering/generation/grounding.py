@@ -18,18 +18,23 @@ from tadasu.core.documents import Strip
 from tadasu.text.normalize import fold
 from tadasu.text.polarity import clauses, denies
 
-# Share of a sentence's words that its strips must hold. Below it the sentence is about something else.
-_ENOUGH = {"en": 0.5, "ja": 0.5}
-_ENOUGH_ELSEWHERE = 0.5
+# Share of a sentence's words that its strips must hold. At these, on HaluEval (en) 98 % of the right answers longer
+# than two words pass the share alone; on JNLI (ja), captions rewritten freely, 67 % of the entailed and 20 % of the
+# neutral ones do, so below it a sentence is more likely about something else.
+_ENOUGH = {"en": 0.66, "ja": 0.6}
+_ENOUGH_ELSEWHERE = 0.6
 # The question's own words say little about support: a citation to anything on the topic has them.
 _WEIGHT_OF_ASKED = 0.5
 _SAME_CLAUSE = 0.6
 _CONTRIBUTES = 0.25
+_SENTENCE = 4
+_ENDS = re.compile(r"[.。!！]\W*$")
 _YES_NO = re.compile(r"^(?P<yes>yes|はい|ええ)?(?P<no>no|いいえ)?[\s.。,、!！]*$", re.IGNORECASE)
 _SUBJECT = re.compile(r"[a-z][a-z'-]*")
 _PRONOUNS = frozenset(
     ("it", "its", "they", "their", "this", "these", "he", "she", "his", "her", "the", "a", "an", "all", "each")
 )
+_ANSWER = re.compile(r"(?P<yes>yes|はい|ええ)?(?P<no>no|いいえ)?(?<=[soSOいえ])[,.、。!！]\s*(?=\S)", re.IGNORECASE)
 _NO_LETTERS = re.compile(r"[\W_]+")
 _BORDER = re.compile(r"[\s.。,、!！?？:：;；()（）「」『』|*\"'-]")
 
@@ -60,6 +65,8 @@ def check(sentence: str, strips: Sequence[Strip], *, question: str = "", around:
     if not strips:
         return Check(Support.UNCITED, 0.0)
     claim, asked, expect = _statement(plain(sentence), question)
+    answer = _ANSWER.match(claim)
+    claim = claim[answer.end() :] if answer else claim
     mine, source = facts_of(claim), joined([_whole(strip) for strip in strips])
     foreign = {mine.language, source.language} == {"en", "ja"}
     findings = [f"number {n.raw.strip()}" for n in claimed_numbers(mine) if not source.states_number(n)]
@@ -74,6 +81,8 @@ def check(sentence: str, strips: Sequence[Strip], *, question: str = "", around:
             findings.append(f"wording ({share:.0%} of its words)")
         elif not foreign and _turned_round(claim, strips, expect=expect):
             findings.append("negation")
+    if answer and not findings and _belied(answer, mine, question, asked):
+        findings.append("negation")
     return Check(Support.UNSUPPORTED if findings else Support.SUPPORTED, 1.0 if verbatim else share, tuple(findings))
 
 
@@ -115,12 +124,21 @@ def _statement(claim: str, question: str) -> tuple[str, Facts, bool | None]:
     return claim, facts_of(question), None
 
 
+def _belied(answer: re.Match[str], mine: Facts, question: str, asked: Facts) -> bool:
+    """Whether a yes or no is followed by the question's own statement with the other sign."""
+    if not asked.words or len(asked.words & mine.words) < _SAME_CLAUSE * len(asked.words):
+        return False
+    return denies(mine.text) != (denies(question) ^ bool(answer["no"]))
+
+
 def _whole(strip: Strip) -> str:
     return "\n".join(part for part in (strip.text, strip.title, strip.source, strip.date) if part)
 
 
 def _missing_names(mine: Facts, source: Facts, asked: Facts, around: Sequence[Strip], *, foreign: bool) -> list[str]:
-    missing = [name for name in mine.names if not source.states_name(name) and not (foreign and is_foreign(name))]
+    # A name that begins a sentence may be known as one by the question only.
+    names = [*mine.names, *(name for name in asked.names if name not in mine.names and mine.states_name(name))]
+    missing = [name for name in names if not source.states_name(name) and not (foreign and is_foreign(name))]
     if missing and around:
         near = joined([strip.text for strip in around])
         missing = [name for name in missing if not near.states_name(name)]
@@ -132,12 +150,19 @@ def _missing_names(mine: Facts, source: Facts, asked: Facts, around: Sequence[St
 
 
 def _share(mine: Facts, source: Facts, asked: Facts, *, foreign: bool) -> float:
-    terms = frozenset(t for t in mine.terms if t.isascii()) if foreign else mine.terms
-    weight = found = 0.0
-    for term in terms:
-        worth = _WEIGHT_OF_ASKED if term in asked.terms else 1.0
+    """Share of the claim's words, figures and names that the source has; a figure or a name counts as one word.
+
+    Names that only the question has are left out: whether they may stand is decided apart.
+    """
+    named = {term for name in mine.names for term in facts_of(name).order}
+    words = [w for w in mine.words if w not in named and (w.isascii() or not foreign)]
+    told = [source.states_number(n) for n in claimed_numbers(mine)] + [source.states_date(d) for d in mine.dates]
+    told += [True for name in mine.names if source.states_name(name)]
+    weight, found = float(len(told)), float(sum(told))
+    for word in words:
+        worth = _WEIGHT_OF_ASKED if word in asked.terms else 1.0
         weight += worth
-        found += worth if term in source.terms else 0.0
+        found += worth if word in source.terms else 0.0
     return found / weight if weight else 0.0
 
 
@@ -162,8 +187,10 @@ def _turned_round(claim: str, strips: Sequence[Strip], *, expect: bool | None) -
     """Whether some thought of the claim stands in the strips with the opposite sign only."""
     theirs = [(facts_of(piece).terms, denies(piece)) for strip in strips for piece in _thoughts(strip.text)]
     for piece in [claim] if expect is not None else _thoughts(claim):
-        terms = facts_of(piece).terms
+        terms = facts_of(piece).words
         sign = denies(piece) if expect is None else expect
+        if expect is None and not sign and len(terms) < _SENTENCE and not _ENDS.search(piece):
+            continue  # a bare term, which denies and affirms nothing
         overlaps = [(len(terms & other) / len(terms), other_sign) for other, other_sign in theirs if terms]
         same = max((overlap for overlap, other_sign in overlaps if other_sign == sign), default=0.0)
         opposite = max((overlap for overlap, other_sign in overlaps if other_sign != sign), default=0.0)

@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import pytest
+
+from tadasu.answering.generation.expectation import Expected, expect, expected_units
+from tadasu.answering.generation.extractive import ExtractiveWriter
+from tadasu.answering.generation.quoting import cells_of
+from tadasu.core.answers import AnswerStatus, Reason
+from tests.answering.writing import compose, evidence
+
+EN = evidence(
+    ("manual", "The PT-3051 measures pressure.\n"),
+    ("manual", "Its maximum operating pressure is 10 MPa."),
+    ("manual", "It weighs 3.2 kg."),
+    ("history", "The PT-3051 was released on March 5, 2021."),
+    ("history", "It was designed by Hanako Sato in Kyoto."),
+    ("price", "The PT-3051 costs 45,000 yen."),
+)
+JA = evidence(
+    ("取扱説明書", "PT-3051は圧力を測定します。"),
+    ("取扱説明書", "最大使用圧力は10 MPaです。"),
+    ("取扱説明書", "質量は3.2 kgです。"),
+    ("沿革", "PT-3051は2021年3月5日に発売されました。"),
+    ("沿革", "設計者は佐藤花子さんで、京都で設計されました。"),
+    ("価格表", "PT-3051の価格は45,000円です。"),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "quote"),
+    [
+        ("What is the maximum operating pressure of the PT-3051?", "10 MPa"),
+        ("How heavy is the PT-3051?", "3.2 kg"),
+        ("When was the PT-3051 released?", "March 5, 2021"),
+        ("Who designed the PT-3051?", "Hanako Sato"),
+        ("How much does the PT-3051 cost?", "45,000 yen"),
+    ],
+)
+async def test_the_deciding_sentence_is_quoted_and_cited(question: str, quote: str) -> None:
+    answer = await compose(ExtractiveWriter(), question, EN)
+    assert quote in answer.sentences[0].text
+    assert answer.citations[0].quote in [piece.strip.text.strip() for piece in EN]
+    assert quote in answer.citations[0].quote
+
+
+@pytest.mark.parametrize(
+    ("question", "quote"),
+    [
+        ("PT-3051の最大使用圧力は？", "10 MPa"),
+        ("PT-3051の質量はどのくらいですか？", "3.2 kg"),
+        ("PT-3051はいつ発売されましたか？", "2021年3月5日"),
+        ("PT-3051の設計者は誰ですか？", "佐藤花子"),
+        ("PT-3051の価格はいくらですか？", "45,000円"),
+    ],
+)
+async def test_the_deciding_sentence_is_quoted_and_cited_in_japanese(question: str, quote: str) -> None:
+    answer = await compose(ExtractiveWriter(), question, JA, language="ja")
+    assert quote in answer.sentences[0].text
+    assert quote in answer.citations[0].quote
+
+
+async def test_a_japanese_question_on_english_evidence_is_answered_by_the_figure() -> None:
+    answer = await compose(ExtractiveWriter(), "PT-3051の価格はいくらですか？", EN, language="ja")
+    assert answer.sentences[0].text == "The PT-3051 costs 45,000 yen."
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "old", "new", "lead"),
+    [
+        (
+            "en",
+            "What is the warranty period of the PT-3051?",
+            "The warranty period of the PT-3051 is 12 months.",
+            "The warranty period of the PT-3051 is 24 months.",
+            "Sources differ:",
+        ),
+        (
+            "ja",
+            "PT-3051の保証期間は？",
+            "PT-3051の保証期間は12か月です。",
+            "PT-3051の保証期間は24か月です。",
+            "資料により記載が異なります：",
+        ),
+    ],
+)
+async def test_contradicting_documents_are_both_told_newest_first(
+    language: str, question: str, old: str, new: str, lead: str
+) -> None:
+    pieces = evidence(("old", old, "2019-04-01"), ("new", new, "2024-04-01"))
+    answer = await compose(ExtractiveWriter(), question, pieces, language=language)
+    lines = answer.text.split("\n")
+    assert lines[0] == lead
+    assert lines[1].startswith(f"- {new}")
+    assert "new.md, 2024-04-01" in lines[1]
+    assert lines[2].startswith(f"- {old}")
+    assert "old.md, 2019-04-01" in lines[2]
+    assert [c.source for c in answer.citations] == ["new.md", "old.md"]
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "a", "b"),
+    [
+        (
+            "en",
+            "What is the warranty period of the PT-3051?",
+            "The warranty period of the PT-3051 is 24 months.",
+            "The warranty period of the PT-2000 is 12 months.",
+        ),
+        ("en", "What is the warranty period?", "The warranty period is 1 h.", "The warranty period is 60 minutes."),
+        (
+            "en",
+            "What is the weight of the pump?",
+            "The weight of the pump is 3 kg.",
+            "The price of the pump is 500 yen.",
+        ),
+        ("ja", "PT-3051の保証期間は？", "PT-3051の保証期間は24か月です。", "PT-2000の保証期間は12か月です。"),
+        ("ja", "ポンプの質量は？", "ポンプの質量は3 kgです。", "ポンプの質量は3,000 gです。"),
+    ],
+)
+async def test_other_things_and_equal_figures_are_no_contradiction(
+    language: str, question: str, a: str, b: str
+) -> None:
+    answer = await compose(ExtractiveWriter(), question, evidence(("a", a), ("b", b)), language=language)
+    assert a in answer.text
+    assert "differ" not in answer.text
+    assert "異なります" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "head", "rows", "shown"),
+    [
+        (
+            "en",
+            "What is the max. pressure of the PT-2000?",
+            "| Model | Max. pressure | Weight |\n|---|---|---|\n",
+            ["| PT-3051 | 10 MPa | 3 kg |\n", "| PT-2000 | 4 MPa | 2 kg |\n"],
+            "PT-2000: Max. pressure 4 MPa [1][2]",
+        ),
+        (
+            "ja",
+            "PT-2000の最大圧力は？",
+            "| 型番 | 最大圧力 | 質量 |\n|---|---|---|\n",
+            ["| PT-3051 | 10 MPa | 3 kg |\n", "| PT-2000 | 4 MPa | 2 kg |\n"],
+            "PT-2000: 最大圧力 4 MPa [1][2]",
+        ),
+        (
+            "en",
+            "What is the weight of the PT-2000?",
+            "Model\tPressure\tWeight\n",
+            ["PT-3051\t10 MPa\t3 kg\n", "PT-2000\t4 MPa\t2 kg\n"],
+            "PT-2000: Weight 2 kg [1][2]",
+        ),
+    ],
+)
+async def test_a_table_row_is_told_with_its_head(
+    language: str, question: str, head: str, rows: list[str], shown: str
+) -> None:
+    answer = await compose(
+        ExtractiveWriter(), question, evidence(*(("spec", line) for line in (head, *rows))), language=language
+    )
+    assert answer.text == shown
+    assert {c.quote for c in answer.citations} == {rows[1].strip(), head.strip()}
+
+
+@pytest.mark.parametrize(("language", "question"), [("en", "How heavy is the PT-9999?"), ("ja", "PT-9999の質量は？")])
+async def test_another_model_than_the_one_asked_for_is_no_answer(language: str, question: str) -> None:
+    answer = await compose(ExtractiveWriter(), question, EN if language == "en" else JA, language=language)
+    assert answer.status is AnswerStatus.ABSTAINED
+    assert answer.reason is Reason.INSUFFICIENT
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "text"),
+    [
+        ("en", "Who wrote the ninth symphony?", "A table stores its rows in pages."),
+        ("ja", "交響曲第9番の作曲者は？", "表は行をページに格納する。"),
+    ],
+)
+async def test_a28_weak_evidence_on_another_topic_is_no_answer(language: str, question: str, text: str) -> None:
+    answer = await compose(ExtractiveWriter(), question, evidence(text, score=0.2), language=language)
+    assert (answer.reason, answer.citations) == (Reason.INSUFFICIENT, ())
+
+
+@pytest.mark.parametrize("text", ["It weighs 3 kg[2].", "It weighs 3 kg (see [9])."])
+async def test_footnotes_of_the_evidence_are_no_citations(text: str) -> None:
+    answer = await compose(ExtractiveWriter(), "How heavy is it?", evidence(text, "It is blue."))
+    assert [c.quote for c in answer.citations] == [text]
+    assert answer.warnings == ()
+
+
+@pytest.mark.parametrize("text", ["{x} weighs {0} kg or 3 kg %s", "質量は{x}、$z、3 kgです。"])
+async def test_a53_templates_in_the_evidence_are_quoted_as_they_are(text: str) -> None:
+    answer = await compose(ExtractiveWriter(), "How heavy {y}? 質量は？", evidence(text))
+    assert text in answer.text
+
+
+async def test_no_evidence_no_words() -> None:
+    assert (await compose(ExtractiveWriter(), "q", ())).reason is Reason.INSUFFICIENT
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("When was it built?", Expected.DATE),
+        ("いつ建てられましたか？", Expected.DATE),
+        ("How many sensors are there?", Expected.NUMBER),
+        ("センサーは何個ありますか？", Expected.NUMBER),
+        ("Who is the manager?", Expected.PERSON),
+        ("責任者は誰ですか？", Expected.PERSON),
+        ("Where is the plant?", Expected.PLACE),
+        ("工場はどこですか？", Expected.PLACE),
+        ("Why did it stop?", Expected.REASON),
+        ("なぜ止まりましたか？", Expected.REASON),
+        ("How do I reset it?", Expected.PROCEDURE),
+        ("リセットの手順を教えて", Expected.PROCEDURE),
+        ("Is it waterproof?", Expected.YES_NO),
+        ("防水ですか？", Expected.YES_NO),
+        ("What is the maximum pressure?", Expected.QUANTITY_LIKELY),
+        ("最大圧力は？", Expected.QUANTITY_LIKELY),
+        ("Tell me about it.", Expected.ANY),
+        ("概要を教えて", Expected.ANY),
+    ],
+)
+def test_question_words_tell_what_is_expected(question: str, expected: Expected) -> None:
+    assert expect(question) is expected
+
+
+@pytest.mark.parametrize(
+    ("question", "unit"),
+    [("How heavy is it?", "g"), ("重さは？", "g"), ("What does it cost?", "円"), ("保証期間は？", "か月")],
+)
+def test_the_unit_of_what_is_asked(question: str, unit: str) -> None:
+    assert unit in expected_units(question)
+
+
+@pytest.mark.parametrize(
+    ("line", "cells"),
+    [
+        ("| a | b |", ("a", "b")),
+        ("a\tb", ("a", "b")),
+        ("a | b", ("a", "b")),
+        ("plain text", ()),
+        ("|", ()),
+        ("| one |", ()),
+        ("", ()),
+    ],
+)
+def test_cells(line: str, cells: tuple[str, ...]) -> None:
+    assert cells_of(line) == cells
