@@ -78,9 +78,8 @@ def ranking(queries: FloatArray, passages: FloatArray, right: Sequence[int]) -> 
     scores = queries @ passages.T
     of_right = scores[np.arange(len(right)), np.asarray(right)]
     ranks = (scores > of_right[:, None]).sum(axis=1)
-    return Ranking(
-        *(round(float((ranks < k).mean()), 4) for k in (1, 5, 10)), round(float((1 / (1 + ranks)).mean()), 4)
-    )
+    within = [round(float((ranks < k).mean()), 4) for k in (1, 5, 10)]
+    return Ranking(within[0], within[1], within[2], mrr=round(float((1 / (1 + ranks)).mean()), 4))
 
 
 @dataclass(slots=True)

@@ -31,8 +31,8 @@ from training.train_features import MODELS, open_encoder
 
 DEPTH = 50
 _QUESTIONS = 1500
-_SHARES = [round(0.05 * step, 2) for step in range(1, 20)]
-_FLOORS = [0.55, 0.6, 0.65, 0.7, 0.75, 0.78, 0.8]
+_SHARES = [round(0.1 * step, 2) for step in range(1, 10)]
+_FLOORS = [0.6, 0.65, 0.7, 0.75, 0.8]
 _AS_GOOD = 0.001
 
 

