@@ -25,7 +25,7 @@ PER_SET = 150
 def tadasu(*words: str, folder: Path, allowed: Sequence[int] = (0,)) -> str:
     """Run one command in `folder` and give its standard output."""
     done = subprocess.run(
-        [sys.executable, "-m", "tadasu.cli", *words], cwd=folder, capture_output=True, text=True, check=False
+        [sys.executable, "-m", "tadasu", *words], cwd=folder, capture_output=True, text=True, check=False
     )
     if done.returncode not in allowed:
         raise SystemExit(f"tadasu {' '.join(words)} ended with {done.returncode}:\n{done.stderr}")
