@@ -66,6 +66,7 @@ _NUMBER = re.compile(
     rf"(?:hundred|thousand)(?: and(?= (?:{_WORD_NUMBER}|one)\b))?|million|billion))*\b)",
     re.IGNORECASE,
 )
+_BEFORE_MINUS = frozenset("([{=:,;~<>*")
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b")
 _RANGE = re.compile(r" ?(?:-|~|—|to|から|ないし|and) ?(?=[-$¥€£]?[0-9])")
 _DIGITS = {c: value for value, c in enumerate("〇一二三四五六七八九")} | {"零": 0, "壱": 1, "弐": 2}
@@ -74,7 +75,7 @@ _LARGE = {"万": 10**4, "億": 10**8, "兆": 10**12}
 _PIECE = re.compile(rf"{_ARABIC}|.")
 _IDIOMS = re.compile(
     r"十分(?![0-9間前後])|一(?:番|方|般|部|応|種|時(?!間)|度|切|致|緒|体|気|定|覧|貫|見|層|同|連|員|環|瞬|挙|旦|律|人(?:ひ|で)|日中|年中|昨|回り|つ一つ|段)"
-    r"|三重|四国|九州|八百|千葉|千代|百貨|百科|百合|十字|二重|二人三脚|三角|四角|五輪|六本木|二次元|三次元|一次的|二次的|七夕|三味|四季|五感|八幡|九段|十勝|万一"
+    r"|二階堂|三日月|九頭竜|四日市|五月雨|五月晴|千歳|八代県|八代市|三重|四国|九州|八百|千葉|千代|百貨|百科|百合|十字|二重|二人三脚|三角|四角|五輪|六本木|二次元|三次元|一次的|二次的|七夕|三味|四季|五感|八幡|九段|十勝|万一"
 )
 _KANJI_CHARACTER = re.compile(r"[\u3400-\u9fff]")
 
@@ -191,7 +192,7 @@ def _digit_number(text: str, match: re.Match[str], end: int) -> _Found | None:
     if sign and (sign in "▲△" or sign.lower() in ("マイナス", "minus ") or (sign == "-" and _is_minus(text, start))):
         value = -value
     elif sign:
-        start += len(sign)
+        start = match.start("currency") if currency else begins
     scale = _LARGE.get(digits[-1], 1)
     unscaled = value
     value, stop = _scaled(text, value, stop, end, money=bool(currency))
@@ -209,7 +210,11 @@ def _digit_number(text: str, match: re.Match[str], end: int) -> _Found | None:
 
 
 def _is_minus(text: str, at: int) -> bool:
-    return at == 0 or text[at - 1].isspace() or text[at - 1] in "(「『[=:,、。（~はがをに"
+    """Whether a hyphen is a sign: nothing that it could join stands before it, and a figure right after."""
+    if not text[at + 1 : at + 2].isdigit() and text[at + 1 : at + 2] not in ("$", "¥", "€", "£", "."):
+        return False
+    before = text[at - 1] if at else " "
+    return before.isspace() or before in _BEFORE_MINUS or "\u3001" <= before <= "\u3096"
 
 
 def _scaled(text: str, value: Decimal, stop: int, end: int, *, money: bool) -> tuple[Decimal, int]:
@@ -276,9 +281,7 @@ def _value(digits: str) -> Decimal | None:
 
 def _clearly_numeric(text: str, digits: str, before: str, start: int, stop: int) -> bool:
     """Whether a kanji numeral is a number here, and not part of a name or an idiom."""
-    if before and (before in "数何幾" or _IDIOMS.match(text, start)):
-        return False
-    if _IDIOMS.match(text, start):
+    if (before and before in "数何幾統唯均単専画") or _IDIOMS.match(text, start):
         return False
     counted = UNIT.match(text, stop) is not None
     if (
