@@ -143,26 +143,24 @@ def fits(expected: Expected, quote: Facts, asked: Facts, *, units: frozenset[str
 
     Only what the question does not say itself counts. `units` are the base units that the question names, if any.
     """
+    if expected in (Expected.PERSON, Expected.PLACE):
+        return 0.4 if any(not asked.states_name(name) for name in quote.names) else -0.2
+    if expected is Expected.REASON:
+        return 0.4 if _CAUSE.search(quote.flat) else 0.0
+    if not units and expected not in (Expected.DATE, Expected.NUMBER, Expected.QUANTITY_LIKELY):
+        return 0.0
     new_numbers = [n for n in quote.numbers if not (n.spelled and not n.unit) and not asked.states_number(n)]
-    if units and expected in (Expected.NUMBER, Expected.QUANTITY_LIKELY, Expected.ANY):
+    if units and expected is not Expected.DATE:
         if any(base_unit(n) in units for n in new_numbers):
             return 0.6
         return -0.1 if any(n.unit for n in new_numbers) else -0.3
-    match expected:
-        case Expected.DATE:
-            if any(not asked.states_date(d) for d in quote.dates):
-                return 0.6
-            return 0.3 if any(_may_be_time(n.unit, n.value) for n in new_numbers) else -0.4
-        case Expected.NUMBER:
-            return 0.6 if new_numbers else -0.4
-        case Expected.QUANTITY_LIKELY:
-            return 0.4 if any(n.unit for n in new_numbers) else 0.2 if new_numbers else 0.0
-        case Expected.PERSON | Expected.PLACE:
-            return 0.4 if any(not asked.states_name(name) for name in quote.names) else -0.2
-        case Expected.REASON:
-            return 0.4 if _CAUSE.search(quote.flat) else 0.0
-        case _:
-            return 0.0
+    if expected is Expected.NUMBER:
+        return 0.6 if new_numbers else -0.4
+    if expected is Expected.QUANTITY_LIKELY:
+        return 0.4 if any(n.unit for n in new_numbers) else 0.2 if new_numbers else 0.0
+    if any(not asked.states_date(d) for d in quote.dates):
+        return 0.6
+    return 0.3 if any(_may_be_time(n.unit, n.value) for n in new_numbers) else -0.4
 
 
 def _may_be_time(unit: str, value: object) -> bool:

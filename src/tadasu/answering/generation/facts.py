@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from tadasu.text.analyze import content_terms, tokens
 from tadasu.text.language import detect
@@ -21,23 +20,54 @@ _KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]")
 _FOREIGN_NAME = re.compile(r"[^\x00-\x7f]")
 
 
-@dataclass(frozen=True, slots=True)
 class Facts:
-    """What `text` states.
+    """What a text states. Each reading is made when first asked for, and kept."""
 
-    `flat` is the text folded, `order` its search terms in sequence, `terms` its content terms, `words` those of them
-    that are no part of a number or date.
-    """
+    def __init__(self, text: str) -> None:
+        self.text = text
 
-    text: str
-    flat: str
-    numbers: tuple[Number, ...]
-    dates: tuple[DateMention, ...]
-    names: tuple[str, ...]
-    order: tuple[str, ...]
-    terms: frozenset[str]
-    words: frozenset[str]
-    language: str
+    @cached_property
+    def flat(self) -> str:
+        """The text, folded, without case."""
+        return fold(self.text).casefold()
+
+    @cached_property
+    def numbers(self) -> tuple[Number, ...]:
+        """Its quantities; the stated parts of a date are among them."""
+        return tuple(numbers(self.text))
+
+    @cached_property
+    def dates(self) -> tuple[DateMention, ...]:
+        """Its dates."""
+        return tuple(dates(self.text))
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Its names, codes and quoted terms, without what is a unit only (Pa)."""
+        return tuple(name for name in proper_names(self.text) if name not in CANONICAL)
+
+    @cached_property
+    def order(self) -> tuple[str, ...]:
+        """Its search terms, in sequence."""
+        return tuple(tokens(self.text))
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """Its content terms."""
+        return frozenset(content_terms(self.text))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Its content terms that are no part of a number or a date."""
+        text = self.text
+        for start, end in [(n.start, n.end) for n in self.numbers] + [(d.start, d.end) for d in self.dates]:
+            text = text[:start] + " " * (end - start) + text[end:]
+        return frozenset(content_terms(text)) if text != self.text else self.terms
+
+    @cached_property
+    def language(self) -> str:
+        """``en``, ``ja`` or ``und``, by its script."""
+        return detect(self.text)
 
     def states_number(self, number: Number) -> bool:
         """Whether an equal quantity stands here; a number spelled out and unitless counts only against another one."""
@@ -51,7 +81,7 @@ class Facts:
 
     def states_name(self, name: str) -> bool:
         """Whether `name` stands here as whole words: 京都 is not in 東京都, PT-305 not in PT-3051."""
-        words = _order(name)
+        words = facts_of(name).order
         if words and _within(words, self.order):
             return True
         wanted = fold(name).strip().casefold()
@@ -63,6 +93,19 @@ class Facts:
             at = self.flat.find(wanted, at + 1)
         return False
 
+    def whole_name(self, name: str) -> str:
+        """`name` with the kanji that it stands among here: a rule may have cut it out of a longer word."""
+        wanted = fold(name).strip().casefold()
+        start = self.flat.find(wanted)
+        if start < 0:
+            return name
+        end = start + len(wanted)
+        while start and _KANJI.match(self.flat[start]) and _KANJI.match(self.flat[start - 1]):
+            start -= 1
+        while end < len(self.flat) and _KANJI.match(self.flat[end - 1]) and _KANJI.match(self.flat[end]):
+            end += 1
+        return self.flat[start:end]
+
 
 def plain(sentence: str) -> str:
     """`sentence` without Markdown and list marks: **42** is 42, and the 1 of "1. First" is no number."""
@@ -72,18 +115,7 @@ def plain(sentence: str) -> str:
 @lru_cache(maxsize=8192)
 def facts_of(text: str) -> Facts:
     """The facts of `text`; kept for texts seen lately, as evidence is checked many times."""
-    counted, dated = tuple(numbers(text)), tuple(dates(text))
-    return Facts(
-        text=text,
-        flat=fold(text).casefold(),
-        numbers=counted,
-        dates=dated,
-        names=tuple(name for name in proper_names(text) if name not in CANONICAL),
-        order=_order(text),
-        terms=frozenset(content_terms(text)),
-        words=_words(text, [(n.start, n.end) for n in counted] + [(d.start, d.end) for d in dated]),
-        language=detect(text),
-    )
+    return Facts(text)
 
 
 def claimed_numbers(facts: Facts) -> list[Number]:
@@ -99,17 +131,6 @@ def joined(texts: Sequence[str]) -> Facts:
 def is_foreign(name: str) -> bool:
     """Whether a name is written in a script that another language would not keep (katakana, kanji)."""
     return _FOREIGN_NAME.search(name) is not None
-
-
-def _words(text: str, figures: Sequence[tuple[int, int]]) -> frozenset[str]:
-    for start, end in figures:
-        text = text[:start] + " " * (end - start) + text[end:]
-    return frozenset(content_terms(text))
-
-
-@lru_cache(maxsize=8192)
-def _order(text: str) -> tuple[str, ...]:
-    return tuple(tokens(text))
 
 
 def _within(words: Sequence[str], order: Sequence[str]) -> bool:

@@ -36,7 +36,9 @@ _PRONOUNS = frozenset(
 )
 _ANSWER = re.compile(r"(?P<yes>yes|はい|ええ)?(?P<no>no|いいえ)?(?<=[soSOいえ])[,.、。!！]\s*(?=\S)", re.IGNORECASE)
 _NO_LETTERS = re.compile(r"[\W_]+")
-_BORDER = re.compile(r"[\s.。,、!！?？:：;；()（）「」『』|*\"'-]")
+# What may stand before and after a whole sentence or cell; a decimal point or a sign may not.
+_BEFORE = re.compile(r"(?:^|[\s。.!?！？:：|(（「『\"'])$")
+_AFTER = re.compile(r"\s*(?:$|[。!?！？|」』\"]|\.(?!\d))")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +71,13 @@ def check(sentence: str, strips: Sequence[Strip], *, question: str = "", around:
     claim = claim[answer.end() :] if answer else claim
     mine, source = facts_of(claim), joined([_whole(strip) for strip in strips])
     foreign = {mine.language, source.language} == {"en", "ja"}
+    if _verbatim(claim, strips) and not (answer and _belied(answer, mine, question, asked)):
+        return Check(Support.SUPPORTED, 1.0)
     findings = [f"number {n.raw.strip()}" for n in claimed_numbers(mine) if not source.states_number(n)]
     findings += [f"date {d.raw.strip()}" for d in mine.dates if not source.states_date(d)]
     findings += [f"name {name}" for name in _missing_names(mine, source, asked, around, foreign=foreign)]
     share = _share(mine, source, asked, foreign=foreign)
-    verbatim = _verbatim(claim, strips)
-    if not findings and not verbatim:
+    if not findings:
         if foreign and share <= 0.0:
             findings.append("nothing that can be checked across languages")
         elif not foreign and share < _ENOUGH.get(mine.language, _ENOUGH_ELSEWHERE):
@@ -83,7 +86,7 @@ def check(sentence: str, strips: Sequence[Strip], *, question: str = "", around:
             findings.append("negation")
     if answer and not findings and _belied(answer, mine, question, asked):
         findings.append("negation")
-    return Check(Support.UNSUPPORTED if findings else Support.SUPPORTED, 1.0 if verbatim else share, tuple(findings))
+    return Check(Support.UNSUPPORTED if findings else Support.SUPPORTED, share, tuple(findings))
 
 
 def best_support(sentence: str, evidence: Iterable[Evidence], *, question: str = "") -> Evidence | None:
@@ -138,7 +141,12 @@ def _whole(strip: Strip) -> str:
 def _missing_names(mine: Facts, source: Facts, asked: Facts, around: Sequence[Strip], *, foreign: bool) -> list[str]:
     # A name that begins a sentence may be known as one by the question only.
     names = [*mine.names, *(name for name in asked.names if name not in mine.names and mine.states_name(name))]
-    missing = [name for name in names if not source.states_name(name) and not (foreign and is_foreign(name))]
+    missing = [
+        name
+        for name in names
+        if not source.states_name(name)
+        and not (is_foreign(name) and (foreign or source.states_name(mine.whole_name(name))))
+    ]
     if missing and around:
         near = joined([strip.text for strip in around])
         missing = [name for name in missing if not near.states_name(name)]
@@ -172,15 +180,11 @@ def _verbatim(claim: str, strips: Sequence[Strip]) -> bool:
     if len(_NO_LETTERS.sub("", wanted)) < 4:
         return False
     for strip in strips:
-        text = fold(strip.text).casefold()
+        text = facts_of(strip.text).flat
         at = text.find(wanted)
-        if at >= 0 and _border(text[at - 1 : at]) and _border(text[at + len(wanted) : at + len(wanted) + 1], end=True):
+        if at >= 0 and _BEFORE.search(text[:at]) and _AFTER.match(text, at + len(wanted)):
             return True
     return False
-
-
-def _border(character: str, *, end: bool = False) -> bool:
-    return not character or (character in ".。!?！？|\n」』" if end else _BORDER.match(character) is not None)
 
 
 def _turned_round(claim: str, strips: Sequence[Strip], *, expect: bool | None) -> bool:

@@ -27,8 +27,8 @@ class Quote:
     """A sentence or table row of one piece of evidence, as it will be shown.
 
     `numbers` are the evidence numbers to cite (a table's head row too, where its words are shown); `context` are terms
-    of the title and of the headings above; `about` are the codes in the passage's evidence and title; `at` is the
-    place within the strip; `penalty` lowers headings, questions and scraps.
+    of the title and of the headings above; `about` are the codes in the passage's evidence and title, where the
+    question has any; `at` is the place within the strip; `penalty` lowers headings, questions and scraps.
     """
 
     text: str
@@ -45,8 +45,7 @@ def quotes_of(piece: Evidence, evidence: Sequence[Evidence], question: str) -> l
     """The quotations that one piece of evidence offers."""
     strip = piece.strip
     context = facts_of(strip.title).terms.union(*(facts_of(h.strip.text).terms for h in _heads(piece, evidence)))
-    passage = (other.strip.text for other in evidence if other.strip.passage_id == strip.passage_id)
-    about = codes("\n".join((*passage, strip.title, strip.source)))
+    about = codes(_surroundings(piece, evidence)) if codes(question) else frozenset()
     head = _table_head(strip, evidence)
     found = []
     for at, unit in enumerate(_units(strip.text)):
@@ -80,7 +79,16 @@ def cells_of(line: str) -> tuple[str, ...]:
 
 def codes(text: str) -> frozenset[str]:
     """The names in `text` that are codes: letters and figures together, such as PT-3051."""
-    return frozenset(name for name in facts_of(text).names if _CODE.search(fold(name)))
+    facts = facts_of(text)
+    if not _CODE.search(facts.flat):
+        return frozenset()
+    return frozenset(name for name in facts.names if _CODE.search(fold(name)))
+
+
+def _surroundings(piece: Evidence, evidence: Sequence[Evidence]) -> str:
+    strip = piece.strip
+    passage = (other.strip.text for other in evidence if other.strip.passage_id == strip.passage_id)
+    return "\n".join((*passage, strip.title, strip.source))
 
 
 def code_stem(code: str) -> str:
