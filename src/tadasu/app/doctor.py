@@ -60,6 +60,12 @@ def failure(check: str, problem: TadasuError) -> Finding:
     return Finding(check, Health.ERROR, problem.message, problem.hint_template, problem.details)
 
 
+def broken(check: str, problem: Exception) -> Finding:
+    """It does not work, and not in a way that anybody foresaw."""
+    text, advice = "This failed unexpectedly ({kind}: {text}).", "Report it to those who made the part, with this line."
+    return Finding(check, Health.ERROR, text, advice, {"kind": type(problem).__name__, "text": problem})
+
+
 async def diagnose(open_workspace: Callable[[], Tadasu], *, network: bool = True) -> tuple[Finding, ...]:
     """Every finding, the ones that others rest on first. Where the workspace cannot be opened, only what needs none.
 
@@ -146,6 +152,8 @@ def _guarded(check: str, look: Callable[[], Finding]) -> Finding:
         return look()
     except TadasuError as problem:
         return failure(check, problem)
+    except Exception as problem:  # noqa: BLE001 - a part may be anybody's plugin, and the other checks still count
+        return broken(check, problem)
 
 
 def _encoder(container: Container) -> Finding:
@@ -191,6 +199,8 @@ async def _index(tadasu: Tadasu) -> list[Finding]:
             found.append(ok("calibration", "The grades of {name} are calibrated.", name=container.grader.id))
     except TadasuError as problem:
         return [failure("index", problem)]
+    except Exception as problem:  # noqa: BLE001 - a part may be anybody's plugin, and the other checks still count
+        return [broken("index", problem)]
     return found
 
 

@@ -64,8 +64,21 @@ def show(
     table.add_column(frame.say("meaning"), overflow="fold", style="dim")
     for entry, value, origin in rows:
         style = "" if origin == "default" else "bold"
-        table.add_row(entry.key, toml_value(value) or frame.say("unset"), origin, entry.description, style=style)
+        table.add_row(
+            entry.key,
+            toml_value(value) or frame.say("unset"),
+            _origin_words(frame, origin),
+            frame.say(entry.description),
+            style=style,
+        )
     console = frame.out()
     console.print(str(workspace.settings_file), style="bold", soft_wrap=True)
     console.print(table)
     return None
+
+
+def _origin_words(frame: Frame, origin: str) -> str:
+    if origin == "default":
+        return frame.say("default")
+    kind, _, variable = origin.partition(" ")
+    return frame.say("environment {variable}", variable=variable) if kind == "environment" and variable else origin
