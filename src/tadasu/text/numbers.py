@@ -14,8 +14,8 @@ from decimal import Decimal
 
 from tadasu.text.dates import DateMention, dates, same_date, scan_dates
 from tadasu.text.normalize import fold_with_offsets
+from tadasu.text.numerals import JAPANESE, LARGE, NUMBER_WORDS, SCALE_WORDS, clearly_numeric, value_of, word_value
 from tadasu.text.units import CANONICAL, LOOSE, PREFIXED, SCALES, UNIT
-from tadasu.text.wordlists import words
 
 __all__ = ["DateMention", "Number", "dates", "numbers", "same_date", "same_quantity"]
 
@@ -35,25 +35,11 @@ class Number:
     spelled: bool = False
 
 
-_ARABIC = r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,3}(?:[ '][0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?"
-_KANJI = "〇零一二三四五六七八九十百千壱弐"
-_JAPANESE = rf"(?:{_ARABIC}|[{_KANJI}])(?:{_ARABIC}|[{_KANJI}万億兆])*"
-_UNDER_TWENTY = words(
-    """
-    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-    seventeen eighteen nineteen
-    """
-)
-_TENS = words("twenty thirty forty fifty sixty seventy eighty ninety")
-_WORDS = {word: value for value, word in enumerate(_UNDER_TWENTY)}
-_WORDS |= {word: value for value, word in zip(range(20, 100, 10), _TENS, strict=True)}
-_SCALE_WORDS = {"hundred": 100, "thousand": 1000, "million": 10**6, "billion": 10**9, "trillion": 10**12}
-_SCALE_SUFFIXES = _SCALE_WORDS | {"mn": 10**6, "bn": 10**9, "tn": 10**12}
+_SCALE_SUFFIXES = SCALE_WORDS | {"mn": 10**6, "bn": 10**9, "tn": 10**12}
 _MONEY_SUFFIXES = {"K": 1000, "M": 10**6, "m": 10**6, "B": 10**9, "b": 10**9, "T": 10**12}
 _SCALE = re.compile(
     r" ?(?P<word>hundred|thousand|million|billion|trillion|bn|mn|tn)\b|(?P<k>k)\b|(?P<money>[KMBTmb])\b"
 )
-_WORD_NUMBER = "|".join(sorted((w for w in _WORDS if w not in ("zero", "one")), key=len, reverse=True))
 _NUMBER = re.compile(
     # Versions and addresses, telephone and serial numbers: passed over as a whole.
     r"(?P<skip>\bv(?:er)?\.?[0-9]+(?:\.[0-9]+)*|[0-9]+(?:\.[0-9]+){2,}|(?<![0-9-])[0-9]{2,5}-[0-9]{1,4}-[0-9]{3,4}(?![0-9])"
@@ -61,23 +47,13 @@ _NUMBER = re.compile(
     r"|(?P<time>(?<![0-9:])(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?![0-9:]))"
     r"|(?P<mixed>(?<![0-9])(?P<whole>[0-9]+) (?P<over>[1-9][0-9]?)/(?P<under>[2-9]|[1-9][0-9])(?![0-9/]))"
     rf"|(?! )(?P<sign>[-▲△+±]|マイナス|minus )?(?P<currency>US\$|[$¥€£])? ?"
-    rf"(?P<digits>{_JAPANESE}|(?<![0-9A-Za-z])\.[0-9]+)(?:[eE](?P<power>[+-]?[0-9]{{1,2}})(?![A-Za-z0-9]))?"
-    rf"|(?P<words>\b(?:{_WORD_NUMBER})(?:[- ](?:{_WORD_NUMBER}|one|"
-    rf"(?:hundred|thousand)(?: and(?= (?:{_WORD_NUMBER}|one)\b))?|million|billion))*\b)",
+    rf"(?P<digits>{JAPANESE}|(?<![0-9A-Za-z])\.[0-9]+)(?:[eE](?P<power>[+-]?[0-9]{{1,2}})(?![A-Za-z0-9]))?"
+    rf"|(?P<words>{NUMBER_WORDS})",
     re.IGNORECASE,
 )
 _BEFORE_MINUS = frozenset("([{=:,;~<>*")
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b")
 _RANGE = re.compile(r" ?(?:-|~|—|to|から|ないし|and) ?(?=[-$¥€£]?[0-9])")
-_DIGITS = {c: value for value, c in enumerate("〇一二三四五六七八九")} | {"零": 0, "壱": 1, "弐": 2}
-_SMALL = {"十": 10, "百": 100, "千": 1000}
-_LARGE = {"万": 10**4, "億": 10**8, "兆": 10**12}
-_PIECE = re.compile(rf"{_ARABIC}|.")
-_IDIOMS = re.compile(
-    r"十分(?![0-9間前後])|一(?:番|方|般|部|応|種|時(?!間)|度|切|致|緒|体|気|定|覧|貫|見|層|同|連|員|環|瞬|挙|旦|律|人(?:ひ|で)|日中|年中|昨|回り|つ一つ|段)"
-    r"|二階堂|三日月|九頭竜|四日市|五月雨|五月晴|千歳|八代県|八代市|三重|四国|九州|八百|千葉|千代|百貨|百科|百合|十字|二重|二人三脚|三角|四角|五輪|六本木|二次元|三次元|一次的|二次的|七夕|三味|四季|五感|八幡|九段|十勝|万一"
-)
-_KANJI_CHARACTER = re.compile(r"[\u3400-\u9fff]")
 
 
 def numbers(text: str) -> list[Number]:
@@ -159,7 +135,8 @@ def _scan_between(text: str, start: int, end: int) -> Iterator[_Found]:
 
 def _read(text: str, match: re.Match[str], end: int) -> _Found | None:
     if match["words"]:
-        return _word_number(text, match, end)
+        unit, stop = _unit(text, match.end(), end)
+        return _Found(Decimal(word_value(match["words"])), unit, match.start(), stop, spelled=True)
     if match["mixed"]:
         value = int(match["whole"]) + Decimal(match["over"]) / int(match["under"])
         unit, stop = _unit(text, match.end(), end)
@@ -181,9 +158,9 @@ def _digit_number(text: str, match: re.Match[str], end: int) -> _Found | None:
     spelled = not any("0" <= c <= "9" for c in digits)
     begins = match.start("digits")
     before = text[begins - 1] if begins else ""
-    if spelled and not _clearly_numeric(text, digits, before, begins, match.end("digits")):
+    if spelled and not clearly_numeric(text, digits, before, begins, match.end("digits")):
         return None
-    value = _value(digits)
+    value = value_of(digits)
     if value is None:
         return None
     if match["power"]:
@@ -193,7 +170,7 @@ def _digit_number(text: str, match: re.Match[str], end: int) -> _Found | None:
         value = -value
     elif sign:
         start = match.start("currency") if currency else begins
-    scale = _LARGE.get(digits[-1], 1)
+    scale = LARGE.get(digits[-1], 1)
     unscaled = value
     value, stop = _scaled(text, value, stop, end, money=bool(currency))
     if currency:
@@ -238,62 +215,3 @@ def _unit(text: str, stop: int, end: int) -> tuple[str, int]:
     if written == "分" and text.startswith("の", unit.end()):
         return "", stop
     return CANONICAL[written], unit.end()
-
-
-def _word_number(text: str, match: re.Match[str], end: int) -> _Found:
-    total = section = 0
-    for word in re.split(r" and |[- ]", match["words"].lower()):
-        if word == "hundred":
-            section = (section or 1) * 100
-        elif word in _SCALE_WORDS:
-            total += (section or 1) * _SCALE_WORDS[word]
-            section = 0
-        else:
-            section += _WORDS[word]
-    unit, stop = _unit(text, match.end(), end)
-    return _Found(Decimal(total + section), unit, match.start(), stop, spelled=True)
-
-
-def _value(digits: str) -> Decimal | None:
-    """Value of a numeral that mixes figures, kanji digits and 十百千万億兆; ``None`` where it is none."""
-    if digits[0] == ".":
-        return Decimal("0" + digits)
-    total = section = Decimal(0)
-    current: Decimal | None = None
-    positional = False
-    for piece in _PIECE.findall(digits):
-        if piece in _SMALL:
-            section += (Decimal(1) if current is None else current) * _SMALL[piece]
-            current = None
-        elif piece in _LARGE:
-            section += current or 0
-            total += (section or 1) * _LARGE[piece]
-            section, current = Decimal(0), None
-        elif piece in _DIGITS:
-            current = Decimal(_DIGITS[piece]) if current is None or not positional else current * 10 + _DIGITS[piece]
-        else:
-            if current is not None:
-                return None
-            current = Decimal(piece.replace(",", "").replace(" ", "").replace("'", ""))
-        positional = piece in _DIGITS
-    return total + section + (current or 0)
-
-
-def _clearly_numeric(text: str, digits: str, before: str, start: int, stop: int) -> bool:
-    """Whether a kanji numeral is a number here, and not part of a name or an idiom."""
-    if (before and before in "数何幾統唯均単専画") or _IDIOMS.match(text, start):
-        return False
-    counted = UNIT.match(text, stop) is not None
-    if (
-        before
-        and _KANJI_CHARACTER.match(before)
-        and before not in "第約計全各昭和平成令大正明治同他毎前後残"
-        and not counted
-    ):
-        return False
-    following = text[stop : stop + 1]
-    if counted:
-        return digits not in ("万", "億", "兆")
-    if len(digits) == 1 or (following and _KANJI_CHARACTER.match(following)):
-        return False
-    return any(c in _DIGITS for c in digits) and (any(c in _SMALL or c in _LARGE for c in digits) or len(digits) >= 3)
