@@ -340,7 +340,11 @@ class StoreDamaged(StoreError):
 
     code = "store_damaged"
     message = "{path} is damaged ({reason})."
-    hint_template = "Move it away and ingest again; runs live in another file and are not touched."
+    hint_template = "{way_out}"
+
+    def __init__(self, *, path: object, reason: object, way_out: str = "") -> None:
+        way_out = way_out or "Move it away and ingest again; runs live in another file and are not touched."
+        super().__init__(path=path, reason=reason, way_out=way_out)
 
 
 class StoreUnwritable(StoreError):
@@ -356,7 +360,11 @@ class StoreIncompatible(StoreError):
 
     code = "store_incompatible"
     message = "{path} was made with {found}, this is {expected}."
-    hint_template = "Run `tadasu ingest --rebuild` to make the index anew."
+    hint_template = "{way_out}"
+
+    def __init__(self, *, path: object, found: object, expected: object, way_out: str = "") -> None:
+        way_out = way_out or "Run `tadasu ingest --rebuild` to make the index anew."
+        super().__init__(path=path, found=found, expected=expected, way_out=way_out)
 
 
 class ModelUnavailable(StoreError):

@@ -1,0 +1,116 @@
+"""The state database: opened, brought to the newest form, and its failures named.
+
+SQLite in write-ahead mode by default; any SQLAlchemy address (``postgresql+psycopg://…``) works too.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import ConnectionPoolEntry
+
+from tadasu.errors import StoreBusy, StoreDamaged, StoreError, StoreIncompatible, StoreUnwritable
+
+NEWEST: Final = "0001"
+"""The revision that this code works with; a test holds it against the migrations."""
+_MIGRATIONS: Final = Path(__file__).with_name("migrations")
+_BEGIN: Final = "tadasu_begin"
+
+
+def open_database(place: Path | str, *, busy_seconds: float = 5.0) -> Engine:
+    """An engine for the database at `place` (a file, or an SQLAlchemy address), in its newest form.
+
+    Raises StoreIncompatible where a newer version of Tadasu has changed it, StoreDamaged where the file is no
+    database, StoreBusy where another process holds it for longer than `busy_seconds`, StoreUnwritable where the system
+    does not let us.
+    """
+    url = make_url(place) if isinstance(place, str) and "://" in place else URL.create("sqlite", database=str(place))
+    engine = create_engine(url, **({"connect_args": {"timeout": busy_seconds}} if _is_sqlite(url) else {}))
+    if _is_sqlite(url):
+        event.listen(engine, "connect", _on_connect)
+        event.listen(engine, "begin", _on_begin)
+    try:
+        with translated(engine):
+            _upgrade(engine)
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
+
+
+def _is_sqlite(url: URL) -> bool:
+    return url.get_backend_name() == "sqlite"
+
+
+def _on_connect(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
+    # The driver's own transactions leave out DDL; without them, `_on_begin` covers everything alike.
+    connection.isolation_level = None
+    connection.execute("PRAGMA journal_mode = WAL")
+    # Every commit outlives a killed process; a power cut may lose the last ones, never the file.
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _on_begin(connection: Connection) -> None:
+    connection.exec_driver_sql(connection.get_execution_options().get(_BEGIN, "BEGIN"))
+
+
+def _upgrade(engine: Engine) -> None:
+    # Alembic takes a tenth of a second to load; it is left alone where there is nothing to do.
+    with engine.connect() as connection:
+        if _revision(connection) == NEWEST:
+            return
+    from alembic import command  # noqa: PLC0415
+    from alembic.config import Config  # noqa: PLC0415
+    from alembic.script import ScriptDirectory  # noqa: PLC0415
+
+    config = Config()
+    config.set_main_option("script_location", str(_MIGRATIONS).replace("%", "%%"))
+    with engine.connect().execution_options(**{_BEGIN: "BEGIN IMMEDIATE"}) as connection, connection.begin():
+        found = _revision(connection)
+        known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
+        if found is not None and found not in known:
+            raise StoreIncompatible(
+                path=engine.url.database,
+                found=f"state schema {found}",
+                expected=f"state schema {NEWEST}",
+                way_out="Use the newer version of tadasu that changed it, or another workspace.",
+            )
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+
+
+def _revision(connection: Connection) -> str | None:
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return None if found is None else str(found)
+
+
+@contextmanager
+def translated(engine: Engine) -> Iterator[None]:
+    """The database's failures as ours."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise _meaning(error, engine) from error
+
+
+def _meaning(error: DBAPIError, engine: Engine) -> StoreError:
+    path = engine.url.database or engine.url.render_as_string(hide_password=True)
+    code = getattr(error.orig, "sqlite_errorcode", None)
+    primary = None if code is None else code & 0xFF
+    if primary in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+        return StoreBusy(path=path)
+    if primary in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR}:
+        return StoreDamaged(
+            path=path, reason=error.orig, way_out="Move it away; a new one is made. The index is not touched."
+        )
+    return StoreUnwritable(path=path, reason=error.orig)

@@ -1,0 +1,1 @@
+"""One module per step, each with the step that it follows."""

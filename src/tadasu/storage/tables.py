@@ -1,0 +1,60 @@
+"""The tables of the state database, as the newest migration leaves them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import Column, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text
+
+metadata: Final = MetaData()
+
+# The run itself is one JSON text: it is written once, read whole, and must come back equal whatever is added to it
+# later. The columns beside it are what runs are listed, counted and found by.
+runs: Final = Table(
+    "runs",
+    metadata,
+    Column("sequence", Integer, primary_key=True, autoincrement=True),
+    Column("id", String(80), nullable=False, unique=True),
+    Column("created_at", String(40), nullable=False),
+    Column("tenant", String(200), nullable=False),
+    Column("session", String(200), nullable=False),
+    Column("status", String(20), nullable=False),
+    Column("reason", String(40), nullable=False),
+    Column("verdict", String(20), nullable=False),
+    Column("language", String(20), nullable=False),
+    Column("duration_ms", Float, nullable=False),
+    Column("cost_usd", Float, nullable=False),
+    Column("unpriced_calls", Integer, nullable=False),
+    Column("record", Text, nullable=False),
+    Index("runs_by_time", "tenant", "created_at", "sequence"),
+    Index("runs_by_session", "tenant", "session"),
+    sqlite_autoincrement=True,
+)
+
+run_calls: Final = Table(
+    "run_calls",
+    metadata,
+    Column("run_id", String(80), ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    Column("position", Integer, primary_key=True, autoincrement=False),
+    Column("stage", String(20), nullable=False),
+    Column("provider", String(200), nullable=False),
+    Column("model", String(400), nullable=False),
+    Column("started_ms", Float, nullable=False),
+    Column("duration_ms", Float, nullable=False),
+    Column("input_tokens", Integer, nullable=False),
+    Column("output_tokens", Integer, nullable=False),
+    Column("pricing", String(20), nullable=False),
+    Column("cost_usd", Float, nullable=True),
+    Column("outcome", String(20), nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("items", Integer, nullable=False),
+    Column("error", Text, nullable=False),
+)
+
+# One row per group that the asker was in: a reader must be in all of them. See runs.py for why that is safe.
+run_access: Final = Table(
+    "run_access",
+    metadata,
+    Column("run_id", String(80), ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    Column("group_name", String(200), primary_key=True),
+)
