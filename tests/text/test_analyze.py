@@ -25,10 +25,10 @@ _ANY = st.one_of(
 def without_sudachi(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As on a machine where SudachiPy was never installed."""
     monkeypatch.setitem(sys.modules, "sudachipy", None)
-    japanese.loaded_dictionary.cache_clear()
+    japanese._load.cache_clear()
     monkeypatch.setattr(japanese, "_local", threading.local())
     yield
-    japanese.loaded_dictionary.cache_clear()
+    japanese._load.cache_clear()
 
 
 def finds(question: str, document: str) -> bool:

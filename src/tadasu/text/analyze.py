@@ -33,6 +33,7 @@ _RUN = re.compile(
     r"|(?P<number>[0-9][0-9.,:/-]*)"
     r"|(?P<other>\w(?:[^\W_A-Za-z0-9]|[\u0300-\u036f\u0900-\u0dff\u0e31\u0e34-\u0e4e\u1000-\u109f\u1780-\u17ff])*)"
 )
+_LONGEST_WORD = 64
 _DIGIT_GROUPS = re.compile(r"(?<![0-9.])[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])")
 _NOT_STOPWORDS = frozenset(("US", "U.S", "IT", "WHO", "CAN"))
 _NO_SPACES_SCRIPT = re.compile(r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]")
@@ -76,7 +77,9 @@ def _terms(folded: str, *, drop: bool) -> list[str]:
     found: list[str] = []
     for match in _RUN.finditer(folded):
         kind, run = match.lastgroup, match.group()
-        if kind == "cjk":
+        if len(run) > _LONGEST_WORD and kind != "cjk":
+            found.extend(term for piece in _pieces(run) for term in code_terms(piece))
+        elif kind == "cjk":
             found.extend(_japanese_terms(run, drop=drop))
         elif kind == "other":
             found.extend(_other_terms(run))
@@ -87,6 +90,11 @@ def _terms(folded: str, *, drop: bool) -> list[str]:
                 if not (drop and term in ENGLISH_STOPWORDS and run not in _NOT_STOPWORDS)
             )
     return found
+
+
+def _pieces(run: str) -> Iterator[str]:
+    """A run that is no word (encoded data, a ruler line) in pieces, so that none becomes a term of its own size."""
+    return (run[at : at + _LONGEST_WORD] for at in range(0, len(run), _LONGEST_WORD))
 
 
 def _japanese_terms(run: str, *, drop: bool) -> Iterator[str]:

@@ -30,6 +30,7 @@ _WORD = re.compile(
 )
 
 _local = threading.local()
+_loading = threading.Lock()
 
 
 def forms(run: str, *, drop: bool) -> Iterator[str]:
@@ -64,9 +65,14 @@ def version() -> str:
     return f"sudachi-{importlib.metadata.version('sudachipy')}/core-{importlib.metadata.version('sudachidict-core')}"
 
 
-@cache
 def loaded_dictionary() -> Any:
     """The dictionary, read once per process; ``None`` where SudachiPy or its dictionary is not installed."""
+    with _loading:
+        return _load()
+
+
+@cache
+def _load() -> Any:
     try:
         import sudachidict_core  # noqa: F401, PLC0415 - absent is a supported state
         from sudachipy import Dictionary  # noqa: PLC0415

@@ -83,12 +83,12 @@ def proper_names(text: str, *, language: str | None = None) -> list[str]:
     del language
     folded = fold(text)
     found: list[tuple[int, str]] = []
-    taken: list[tuple[int, int]] = []
+    taken = bytearray(len(folded))
 
     def take(start: int, end: int, name: str, *, over: bool = False) -> None:
-        if not over and any(start < b and a < end for a, b in taken):
+        if not over and any(taken[start:end]):
             return
-        taken.append((start, end))
+        taken[start:end] = b"\1" * (end - start)
         found.append((start, name))
 
     for match in _CODE.finditer(folded):
@@ -104,10 +104,11 @@ def proper_names(text: str, *, language: str | None = None) -> list[str]:
     for match in _KATAKANA.finditer(folded):
         if match.group() not in _COMMON:
             take(*match.span(), match.group())
+    known = {name for _, name in found}
     for match in _QUOTED.finditer(folded):
-        term = match[1] or match[2]
-        if not any(name == term for _, name in found):
-            take(*match.span(), term.strip(), over=True)
+        term = (match[1] or match[2]).strip()
+        if term and term not in known:
+            take(*match.span(), term, over=True)
     return list(dict.fromkeys(name for _, name in sorted(found)))
 
 
