@@ -1,4 +1,6 @@
-"""``python -m tadasu``: the command line, where its script is not on the path."""
+"""``python -m tadasu``: the command line."""
+
+from __future__ import annotations
 
 from tadasu.cli import main
 

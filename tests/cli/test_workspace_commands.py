@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,12 +19,13 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         if name.startswith("TADASU_") or name.endswith("_API_KEY"):
             monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(discovery, "OLLAMA_PORT", closed_port())
-    monkeypatch.setattr(
-        discovery.find_servers,
-        "__kwdefaults__",
-        {"host": "127.0.0.1", "ollama_port": closed_port(), "llama_cpp_port": closed_port(), "timeout": 0.3},
-    )
+    point_at(monkeypatch, ollama=closed_port(), llama_cpp=closed_port())
+
+
+def point_at(monkeypatch: pytest.MonkeyPatch, *, ollama: int, llama_cpp: int) -> None:
+    """Let `init` look at these ports instead of the usual ones."""
+    look = partial(discovery.find_servers, ollama_port=ollama, llama_cpp_port=llama_cpp)
+    monkeypatch.setattr(discovery, "find_servers", look)
 
 
 @pytest.fixture
@@ -53,7 +55,7 @@ def test_init_proposes_what_the_machine_offers_and_writes_only_what_is_named(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-very-secret")
     with serving(OLLAMA) as (port, _):
-        monkeypatch.setitem(discovery.find_servers.__kwdefaults__, "ollama_port", port)
+        point_at(monkeypatch, ollama=port, llama_cpp=closed_port())
         shown = call("init", "plain")
         named = call("init", "named", "--use", "ollama", "--json")
         missing = call("init", "other", "--use", "Gemini")

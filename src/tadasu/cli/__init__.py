@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Sequence
 
@@ -10,4 +11,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Run `argv` (default: the process's own arguments) and leave with its exit code."""
     from tadasu.cli.application import run
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a letter shows ? instead of ending the program
     sys.exit(run(sys.argv[1:] if argv is None else argv))

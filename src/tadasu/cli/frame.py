@@ -127,19 +127,24 @@ def _controls(char: str) -> bool:
 
 
 def write_line(stream: TextIO, text: str) -> None:
-    """`text` and a line end, out at once; letters that the terminal's encoding lacks are replaced."""
+    """`text` and a line end, out at once."""
     write_text(stream, text + "\n")
 
 
 def write_text(stream: TextIO, text: str) -> None:
-    """`text` as it is, out at once; letters that the terminal's encoding lacks are replaced."""
-    encoding = getattr(stream, "encoding", None) or "utf-8"
-    stream.write(text.encode(encoding, "replace").decode(encoding))
+    """`text` as it is, out at once."""
+    stream.write(text)
     stream.flush()
 
 
 def _console(stream: TextIO) -> Console:
     from rich.console import Console
 
+    class Pipe(Console):
+        """Rich would leave with code 1 on its own when the reader goes away; `guarded` has a code for that."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
     wide = None if stream.isatty() else 160
-    return Console(file=stream, markup=False, highlight=False, emoji=False, width=wide)
+    return Pipe(file=stream, markup=False, highlight=False, emoji=False, width=wide)
