@@ -129,7 +129,8 @@ class Passage:
 class Strip:
     """A sentence-level span of a passage, addressed by offsets into the document.
 
-    `id` is stable for the same document content: passage id and position (``<passage id>.<n>``).
+    `id` is stable for the same document content: passage id and position (``<passage id>.<n>``). `headings` is the
+    passage's path of headings: what the strip is about where it does not say so itself.
     """
 
     id: str
@@ -143,6 +144,7 @@ class Strip:
     page: int | None = None
     date: str = ""
     origin: Origin = Origin.INTERNAL
+    headings: tuple[str, ...] = ()
 
 
 def strip_of(passage: Passage, index: int) -> Strip:
@@ -160,6 +162,7 @@ def strip_of(passage: Passage, index: int) -> Strip:
         page=passage.page,
         date=passage.date,
         origin=passage.origin,
+        headings=passage.headings,
     )
 
 
