@@ -81,7 +81,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             files = write_corpus(folder / "corpus")
-            tadasu("init", "--yes", folder=folder)
+            tadasu("init", "--offline", folder=folder)
             began = time.perf_counter()
             ingested = json.loads(tadasu("ingest", "corpus", "--json", folder=folder))
             seconds = time.perf_counter() - began
