@@ -1,6 +1,6 @@
 """What users read, in their language: gettext catalogues keyed by the English sentence.
 
-Catalogues are ``locales/<language>/LC_MESSAGES/tadasu.po``, shipped compiled; see ``docs/how-to/translate.md``.
+Catalogues are ``locales/<language>/LC_MESSAGES/tadasu.po``, shipped compiled; see ``docs/how-to/messages.md``.
 A message may hold ``{named}`` places. What fills them is text, never a template: braces in it stay as they are.
 """
 

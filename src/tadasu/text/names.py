@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import cache
+from pathlib import Path
 
 from tadasu.text.abbreviations import NEVER_LAST, STARTERS
 from tadasu.text.normalize import fold
@@ -20,36 +22,40 @@ _CODE = re.compile(
     r"|0[0-9]{1,4}-[0-9]{1,4}-[0-9]{3,4})(?![A-Za-z0-9])"
 )
 _ACRONYM = re.compile(
-    r"(?<![A-Za-z0-9])(?:[A-Z]{2,6}s?|(?:[A-Z]\.){2,}|[A-Z][a-z]*[A-Z][A-Za-z]*|[a-z][A-Z][A-Za-z]+)(?![A-Za-z0-9-])"
+    r"(?<![A-Za-z0-9])(?:[A-Z]{2,6}s?|(?:[A-Z]\.){2,}|[A-Z][a-z]*[A-Z][A-Za-z]*|[a-z][A-Z][A-Za-z]+)(?![A-Za-z0-9À-ɏ-])"
 )
-_CAPITAL_WORD = r"[A-ZÀ-ÖØ-Þ][\w'-]*"
+_CAPITAL_WORD = r"[A-ZÀ-ÖØ-Þ](?:[A-Za-z0-9À-ɏ']|-(?=[A-Za-z0-9]))*"
 _CAPITALISED = re.compile(
-    rf"(?<![A-Za-z0-9.'-]){_CAPITAL_WORD}"
+    rf"(?<![A-Za-z0-9À-ɏ.'-]){_CAPITAL_WORD}"
     r"(?:(?:(?<=\b[A-Z])\. ?|(?:(?<=\bDr)|(?<=\bSt)|(?<=\bMt)|(?<=\bMr)|(?<=\bMs)|(?<=\bMrs))\. "
     r"| (?:of|of the|de|da|di|du|la|le|van|von|der|den|bin|al|&) | )"
     rf"{_CAPITAL_WORD})*"
 )
+_LONGEST_NOUN = 16
 _KATAKANA = re.compile(r"[ァ-ヺー]{3,}(?:[・=][ァ-ヺー]{2,})*")
 _KANJI_NAME = re.compile(
     r"(?:[一-鿿々ァ-ヺーA-Za-z0-9&.]{1,12})?(?:株式会社|有限会社|合同会社|財団法人|社団法人|独立行政法人)(?:[一-鿿々ァ-ヺーA-Za-z0-9&.]{1,12})?"
-    r"|[一-鿿々ヶケノ]{1,5}(?:大学院|大学|高等学校|高校|中学校|小学校|研究所|研究院|病院|銀行|新聞|神社|空港|工場|支店|営業所|天皇|市役所|県庁)"
+    r"|[一-鿿々ヶケノ]{1,5}(?:大学院|大学|高等学校|高校|研究院|銀行|神社|天皇|市役所|県庁)"
+    r"|[一-鿿々ヶケノ]{2,5}(?:中学校|小学校|研究所|病院|新聞|空港|工場|支店|営業所)"
     r"|[一-鿿々ヶケノ]{1,4}(?:都|府|県|市|区|町|村|駅|川|山|島|寺|城|線|港|藩|郡)(?![一-鿿々])"
     r"|[一-鿿々]{1,4}(?= ?(?:さん|氏|様|先生|教授|博士|社長|部長|課長|首相|大統領|選手|監督)(?![一-鿿]))"
 )
 _QUOTED = re.compile(r"[「『]([^「」『』\n。]{2,40})[」』]|\"([^\"\n.]{2,60})\"")
-_COMMON = word_set("""
+_COMMON = word_set(
+    """
     都市 市町村 区市町村 地区 市区 同市 同県 同町 同区 本線 全県 他県 各市 各県 各区 両県 当市 当区 火山 登山
     鉱山 半島 列島 無人島 離島 河川 小川 空港 出港 入港 直線 曲線 路線 幹線 支線 沿線 無線 有線 回線 電線 光線
     視線 前線 配線 寺院 城下町 下町 農村 漁村 地方 最寄駅 終着駅 貨物駅 各駅 同駅 駅 県 市 区 町 村 本線 首都
-    京都府 ページ データ サービス システム センサー モデル メーカー ユーザー バージョン ファイル マニュアル
-    サポート ソフトウェア ハードウェア コンピュータ コンピューター インターネット ウェブサイト メートル
-    キログラム キロメートル パーセント センチメートル ミリメートル グラム リットル ドル ユーロ チーム グループ
-    メンバー シリーズ タイプ サイズ レベル ケース テスト エネルギー デザイン プログラム プロジェクト ニュース
-    テレビ ラジオ ゲーム スポーツ アルバム シングル ポンプ バルブ ケーブル ボルト アンペア ワット ヘルツ
-    パスカル スイッチ ボタン メニュー エラー アラーム アップデート インストール メンテナンス コスト キャンペーン
-    イベント セール ポイント カード アプリ アカウント パスワード ログイン メール アドレス レポート リスト
-    オプション パラメータ パラメーター
-    """)
+    京都府
+    """
+)
+# Katakana in use but rare in the texts that the list of nouns was counted on.
+_COMMON_KATAKANA = word_set(
+    """
+    トラブル メリット デメリット ログイン アカウント パスワード インストール アップデート ダウンロード
+    メンテナンス パラメータ パラメーター パスカル
+    """
+)
 _NOT_NAMES = (
     STARTERS
     | word_set("""
@@ -102,7 +108,7 @@ def proper_names(text: str, *, language: str | None = None) -> list[str]:
         if match.group() not in _NOT_ACRONYMS:
             take(*match.span(), match.group())
     for match in _KATAKANA.finditer(folded):
-        if match.group() not in _COMMON:
+        if not _is_common(match.group()):
             take(*match.span(), match.group())
     known = {name for _, name in found}
     for match in _QUOTED.finditer(folded):
@@ -110,6 +116,22 @@ def proper_names(text: str, *, language: str | None = None) -> list[str]:
         if term and term not in known:
             take(*match.span(), term, over=True)
     return list(dict.fromkeys(name for _, name in sorted(found)))
+
+
+def _is_common(run: str) -> bool:
+    """Whether a katakana run is made of common nouns alone: データセンター, but not カリフォルニア."""
+    nouns = _katakana_nouns()
+    reached = {0}
+    for end in range(2, len(run) + 1):
+        if any(run[start:end] in nouns for start in reached if 2 <= end - start <= _LONGEST_NOUN):
+            reached.add(end)
+    return len(run) in reached
+
+
+@cache
+def _katakana_nouns() -> frozenset[str]:
+    text = (Path(__file__).parent / "data" / "katakana_nouns.txt").read_text(encoding="utf-8")
+    return frozenset(text.split()) | _COMMON_KATAKANA
 
 
 def _english(folded: str) -> list[tuple[int, int]]:
