@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tadasu.storage.runs import SqlRunBook
 
 from tadasu.answering.conversation import RestateByChat, restate_by_rules
 from tadasu.answering.correction.loop import CorrectionLoop
@@ -24,6 +23,7 @@ from tadasu.prompts import load
 from tadasu.providers.scripted import ScriptedChat
 from tadasu.runtime.budget import Limits
 from tadasu.runtime.world import FixedWorld, SystemIds
+from tadasu.storage.runs import SqlRunBook
 from tests.answering.correction.worlds import ScriptedGrader, ScriptedSearch, ScriptedWeb
 from tests.answering.writing import Words, passage
 
