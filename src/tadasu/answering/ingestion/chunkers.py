@@ -93,11 +93,11 @@ def _units(document: Document, counter: TokenCounter, settings: ChunkSettings) -
             part += block.level <= top
         names = tuple(name for _, name in path)
         columns = _columns(content) if block.kind is BlockKind.TABLE and document.media_type == "text/markdown" else ""
-        for at, (start, end) in enumerate(_fitted(content, counter, settings, language=document.language)):
+        for at, (start, end, tokens) in enumerate(_fitted(content, counter, settings, language=document.language)):
             if content[start:end].strip():
                 yield _Unit(
                     span=Span(start, end).shift(block.span.start),
-                    tokens=counter.count(content[start:end]),
+                    tokens=tokens,
                     kind=block.kind,
                     page=block.page,
                     path=names,
@@ -127,16 +127,17 @@ def _columns(content: str) -> str:
 
 def _fitted(
     content: str, counter: TokenCounter, settings: ChunkSettings, *, language: str
-) -> Iterator[tuple[int, int]]:
-    """Strips of a block, those of too many tokens cut again."""
+) -> Iterator[tuple[int, int, int]]:
+    """Strips of a block with their tokens; those of too many are cut again."""
     limit = max(1, settings.max_tokens * 3 // 4)
     for start, end in segment(content, language=language, max_length=settings.strip_length):
         yield from _cut(content, start, end, counter, limit)
 
 
-def _cut(content: str, start: int, end: int, counter: TokenCounter, limit: int) -> Iterator[tuple[int, int]]:
-    if end - start <= _SHORTEST_CUT or counter.count(content[start:end]) <= limit:
-        yield start, end
+def _cut(content: str, start: int, end: int, counter: TokenCounter, limit: int) -> Iterator[tuple[int, int, int]]:
+    tokens = counter.count(content[start:end])
+    if tokens <= limit or end - start <= _SHORTEST_CUT:
+        yield start, end, tokens
         return
     for s, e in segment(content[start:end], max_length=max(_SHORTEST_CUT, (end - start + 1) // 2)):
         yield from _cut(content, start + s, start + e, counter, limit)

@@ -13,6 +13,9 @@ from tadasu.text.language import detect
 
 _LANGUAGES = frozenset({"ja", "en"})
 _TITLE_LENGTH = 200
+_WEB_SHARE = 0.4
+# Where somebody wrote the language down; elsewhere a template declares one that nobody set.
+_SAID = frozenset({"text/markdown", "text/csv", "application/jsonl"})
 
 
 def fingerprint(data: bytes) -> str:
@@ -34,8 +37,10 @@ def document_of(
 ) -> Document:
     """`parsed` as a document of `source` (already with its ``#row`` where it has one)."""
     access = access or Access()
-    declared = parsed.language[:2]
+    declared = parsed.language[:2] if parsed.language[:2] in _LANGUAGES else ""
     detected = detect(parsed.text)
+    if declared and (parsed.media_type in _SAID or detected not in _LANGUAGES):
+        detected = declared
     name = PurePosixPath(source.partition("#")[0]).stem
     title = " ".join((parsed.title or (name if not parsed.key else "")).split())
     return Document(
@@ -46,8 +51,7 @@ def document_of(
         content_hash=content_hash,
         blocks=parsed.blocks,
         media_type=parsed.media_type,
-        # Templates declare a language that nobody set: the text is believed first.
-        language=detected if detected in _LANGUAGES else (declared if declared in _LANGUAGES else detected),
+        language=detected,
         date=parsed.date,
         access=access,
         origin=origin,
@@ -73,6 +77,6 @@ def document_from_html(
     """
     from tadasu.answering.ingestion.parsers.html import html_document  # noqa: PLC0415 - lxml and trafilatura are heavy
 
-    parsed = html_document(data, source=url, charset=charset)
+    parsed = html_document(data, source=url, charset=charset, kept_share=_WEB_SHARE)
     document = document_of(parsed, source=url, content_hash=digest(fingerprint(data)), access=access, origin=Origin.WEB)
     return replace(document, title=(parsed.title or title or url)[:_TITLE_LENGTH], date=document.date or date)

@@ -46,8 +46,9 @@ _DATE_METAS = (
     "dc.date.modified", "dcterms.date", "dc.date", "dcterms.created", "dc.date.issued", "datemodified", "datepublished",
     "date", "pubdate", "publish_date", "revised",
 )  # fmt: skip
-_KEPT_SHARE = 0.85
-_WALK_DEPTH = 400
+KEPT_SHARE = 0.85
+_WHOLE_PAGE = 1.1
+_WALK_DEPTH = 100
 
 
 def parse_html(data: bytes, *, source: str, limits: Limits) -> Iterator[Parsed]:
@@ -56,13 +57,15 @@ def parse_html(data: bytes, *, source: str, limits: Limits) -> Iterator[Parsed]:
     yield html_document(data, source=source)
 
 
-def html_document(data: bytes, *, source: str, charset: str = "") -> Parsed:
+def html_document(data: bytes, *, source: str, charset: str = "", kept_share: float = KEPT_SHARE) -> Parsed:
     """Main text, headings, lists and tables of a page.
 
     Args:
         data: the page as bytes.
         source: its path or address, for messages.
         charset: what the HTTP header said; a byte order mark beats it, the page's own ``meta`` comes after it.
+        kept_share: trafilatura's choice is taken where it holds at least this share (0 to 1) of what our own walk,
+            which leaves out navigation and the like, finds. High for files, where every word counts; low for the web.
 
     Raises:
         DocumentEmpty: no visible text.
@@ -73,7 +76,7 @@ def html_document(data: bytes, *, source: str, charset: str = "") -> Parsed:
     decoded = decode(data, source=source, declared="utf-8" if declared.lower().startswith("utf-16") else declared)
     text = _INVISIBLE.sub("", _XML_DECLARATION.sub("", decoded.text))
     try:
-        tree: Any = lxml.html.document_fromstring(text)
+        tree: Any = lxml.html.document_fromstring(text, parser=lxml.html.HTMLParser(huge_tree=True))
     except (etree.ParserError, ValueError) as error:
         if not re.sub(r"<[^>]*>|\s", "", text):
             raise DocumentEmpty(source=source) from None
@@ -82,7 +85,7 @@ def html_document(data: bytes, *, source: str, charset: str = "") -> Parsed:
     _prepare(tree)
     walked = TextBuilder()
     _Walk(walked).run(_main(tree))
-    builder = _extracted(tree, _length(walked)) or walked
+    builder = _extracted(tree, walked, kept_share) or walked
     if not builder.text.strip():
         raise DocumentEmpty(source=source)
     return Parsed(
@@ -96,21 +99,24 @@ def html_document(data: bytes, *, source: str, charset: str = "") -> Parsed:
     )
 
 
-def _extracted(tree: Any, walked: int) -> TextBuilder | None:
-    """What trafilatura takes for the main text; None where it would lose much of what a reader sees."""
+def _extracted(tree: Any, walked: TextBuilder, kept_share: float) -> TextBuilder | None:
+    """What trafilatura takes for the main text; None where it loses much of what a reader sees, or its structure."""
     copy = lxml.html.document_fromstring(lxml.html.tostring(tree, encoding="unicode"))
     try:
         found = trafilatura.bare_extraction(
             copy, include_comments=False, include_tables=True, include_formatting=False, favor_recall=True
         )
-    except (AttributeError, TypeError, ValueError, etree.LxmlError):
+    except (AttributeError, TypeError, ValueError, RecursionError, etree.LxmlError):
         return None  # odd trees trip it; the walk stands
     body = getattr(found, "body", None)
     if body is None:
         return None
     builder = TextBuilder()
     _Walk(builder).run(body)
-    return builder if _length(builder) >= _KEPT_SHARE * walked else None
+    share = _length(builder) / max(1, _length(walked))
+    # Where it finds no main text it gives the whole page as one paragraph, scripts and menus too.
+    whole = share > _WHOLE_PAGE or len(builder.blocks) < len(walked.blocks) * share / 2
+    return None if whole or share < kept_share else builder
 
 
 def _length(builder: TextBuilder) -> int:
@@ -250,7 +256,9 @@ class _Walk:
 
     def _element(self, element: Any, depth: int) -> None:
         tag = element.tag.rpartition("}")[2].lower()
-        if tag in _DROPPED or _CHROME.search(f"{element.get('class', '')} {element.get('id', '')}"[:200]):
+        if tag in _DROPPED or (tag == "head" and element.getparent() is not None and element.getparent().tag == "html"):
+            return
+        if _CHROME.search(f"{element.get('class', '')} {element.get('id', '')}"[:200]):
             return
         if tag in _HEADINGS or tag == "head":
             self._flush()

@@ -25,23 +25,31 @@ def parse_jsonl(data: bytes, *, source: str, limits: Limits) -> Iterator[Parsed 
     """
     del limits
     decoded = decode(data, source=source)
+    lines = [(number, line) for number, text in enumerate(decoded.text.split("\n"), start=1) if (line := text.strip())]
+    ids = {key for _, line in lines if isinstance(row := _object(line), dict) and (key := _field(row, ID_NAMES))}
     seen: dict[str, int] = {}
-    for number, line in enumerate(decoded.text.split("\n"), start=1):
-        if line.strip():
-            yield _row(line.strip(), number, seen)
+    for number, line in lines:
+        yield _row(line, number, seen, by_number=f"row-{number}" if str(number) in ids else str(number))
 
 
-def _row(line: str, number: int, seen: dict[str, int]) -> Parsed | RowProblem:
+def _object(line: str) -> dict[str, object] | str:
+    """The JSON object of a line, or why there is none."""
     try:
         loaded = json.loads(line)
     except json.JSONDecodeError as error:
-        return RowProblem(number, f"no JSON ({error.msg} at character {error.pos + 1})")
+        return f"no JSON ({error.msg} at character {error.pos + 1})"
     except (RecursionError, ValueError) as error:
-        return RowProblem(number, f"JSON that cannot be read ({type(error).__name__})")
+        return f"JSON that cannot be read ({type(error).__name__})"
     if not isinstance(loaded, dict):
-        return RowProblem(number, f"a JSON object was expected, not {_kind(loaded)}")
-    row = {str(name).strip(): value for name, value in loaded.items()}
-    key = _field(row, ID_NAMES) or str(number)
+        return f"a JSON object was expected, not {_kind(loaded)}"
+    return {str(name).strip(): value for name, value in loaded.items()}
+
+
+def _row(line: str, number: int, seen: dict[str, int], *, by_number: str) -> Parsed | RowProblem:
+    row = _object(line)
+    if isinstance(row, str):
+        return RowProblem(number, row)
+    key = _field(row, ID_NAMES) or by_number
     if key in seen:
         return RowProblem(number, f"the id {key} was used in row {seen[key]}")
     text, blocks = _content(row)

@@ -174,20 +174,20 @@ def _add_tables(builder: TextBuilder, tables: Sequence[RuledTable], page: int) -
 
 
 def _drop_running_lines(pages: Sequence[_Page], levels: dict[float, int]) -> None:
-    """Take out what repeats at one height of the edges from page to page, numbers apart, and page numbers.
+    """Take out what repeats at one height of the edges from page to page, its number apart, and page numbers.
 
     The first of them stays where it is set as a heading: shows repeat their title on every page.
     """
     counts: Counter[tuple[str, int]] = Counter()
     for page in pages:
-        counts.update({_pattern(line) for line in _edges(page.lines)})
+        counts.update({_pattern(line, page.number) for line in _edges(page.lines)})
     needed = max(2, len(pages) // 2)
     kept: set[tuple[str, int]] = set()
     for page in pages:
         edges = _edges(page.lines)
         lines: list[Line] = []
         for line in page.lines:
-            pattern = _pattern(line)
+            pattern = _pattern(line, page.number)
             repeats = line in edges and counts[pattern] >= needed
             if not repeats and not (line in edges and _PAGE_NUMBER.match(line.text)):
                 lines.append(line)
@@ -202,8 +202,9 @@ def _edges(lines: Sequence[Line]) -> list[Line]:
     return ordered[:_EDGE_LINES] + ordered[-_EDGE_LINES:]
 
 
-def _pattern(line: Line) -> tuple[str, int]:
-    return re.sub(r"\d+", "#", line.text), round(line.bottom / 6)
+def _pattern(line: Line, page: int) -> tuple[str, int]:
+    """A line without the number of its page, and its height."""
+    return re.sub(rf"(?<!\d){page}(?!\d)", "#", line.text), round(line.bottom / 6)
 
 
 def _heading_levels(pages: Sequence[_Page]) -> dict[float, int]:
