@@ -185,7 +185,9 @@ async def _index(tadasu: Tadasu) -> list[Finding]:
             return [warning("index", "The index holds no passage that you may see.", "Run `tadasu ingest FOLDER`.")]
         sources = await container.store.sources(reader=container.reader)
         document = await container.store.document(sources[0][0], reader=container.reader)
-        probe = await tadasu.search((document.title if document else "") or sources[0][1])
+        words = (document.title if document else "") or sources[0][1]
+        await tadasu.search(words)  # the first one loads what the next ones use
+        probe = await tadasu.search(words)
         text = "A search takes {milliseconds} ms."
         found.append(ok("search", text, milliseconds=f"{probe.duration_ms:.0f}"))
         grades = [one.grade for one in probe.candidates]

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from tadasu.core.runs import GradedCandidate, Round
 
 
+_FIGURES_WIDTH = 66
+_ROOM_FOR_WORDS = 50
+
+
 class Mode(enum.Enum):
     """How to search."""
 
@@ -97,9 +101,13 @@ def _show(frame: Frame, found: Round, texts: dict[str, str]) -> None:
         (frame.say("grade"), "left"),
     ):
         table.add_column(heading, justify=justify, no_wrap=True)  # type: ignore[arg-type]
-    table.add_column(frame.say("source"), overflow="fold", ratio=2)
-    table.add_column(frame.say("first words"), no_wrap=True, overflow="ellipsis", ratio=3)
+    left = console.width - _FIGURES_WIDTH
+    roomy = left >= _ROOM_FOR_WORDS
+    table.add_column(frame.say("source"), overflow="fold", min_width=10)
+    if roomy:
+        table.add_column(frame.say("first words"), no_wrap=True, overflow="ellipsis", width=left * 3 // 5)
     for rank, one in enumerate(found.candidates, 1):
+        words = (one_line(texts.get(one.passage_id, one.title), 120),) if roomy else ()
         table.add_row(
             str(rank),
             f"{one.fused:.4f}",
@@ -107,7 +115,7 @@ def _show(frame: Frame, found: Round, texts: dict[str, str]) -> None:
             _ranked(one.lexical, one.lexical_rank, 1),
             grade_words(one),
             one_line(one.source),
-            one_line(texts.get(one.passage_id, one.title), 120),
+            *words,
         )
     if found.candidates:
         console.print(table)

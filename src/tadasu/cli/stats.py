@@ -19,6 +19,20 @@ if TYPE_CHECKING:
     from tadasu.ports import DocumentShelf
 
 
+_OFFICE = "application/vnd.openxmlformats-officedocument."
+_SHORT = {
+    "application/pdf": "PDF",
+    "application/jsonl": "JSONL",
+    "text/csv": "CSV",
+    "text/html": "HTML",
+    "text/markdown": "Markdown",
+    "text/plain": "text",
+    f"{_OFFICE}wordprocessingml.document": "DOCX",
+    f"{_OFFICE}spreadsheetml.sheet": "XLSX",
+    f"{_OFFICE}presentationml.presentation": "PPTX",
+}
+
+
 def stats(
     frame: Frame,
     *,
@@ -93,7 +107,10 @@ def _show(frame: Frame, found: Statistics) -> None:
     console.print(frame.say(text, documents=index.documents, passages=index.passages), style="bold")
     if index.documents:
         console.print("  " + _counted(index.languages), soft_wrap=True)
-        console.print("  " + _counted(index.media_types), soft_wrap=True)
+        console.print(
+            "  " + _counted({_SHORT.get(name, name): count for name, count in index.media_types.items()}),
+            soft_wrap=True,
+        )
     if not found.overall.runs:
         console.print(frame.say("No question has been asked yet. Try: {command}", command='tadasu ask "…"'))
         return
