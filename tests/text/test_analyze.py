@@ -65,6 +65,9 @@ def finds(question: str, document: str) -> bool:
         ("user's manual", "Users manual"),
         ("C++", "written in C++"),
         ("4-20 mA", "出力は4〜20 mA"),
+        ("3.5 μm", "粒径は3.5μmです"),
+        ("ケラチン", "硬いβケラチンで覆われる"),
+        ("β", "硬いβケラチンで覆われる"),
     ],
 )
 def test_a_question_finds_what_it_means(question: str, document: str) -> None:

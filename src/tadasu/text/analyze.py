@@ -19,11 +19,12 @@ from tadasu.text.codes import code_terms
 from tadasu.text.normalize import fold
 from tadasu.text.stopwords import ENGLISH_STOPWORDS, QUESTION_WORDS
 
-_LATIN_CHARACTER = r"A-Za-z\u00aa\u00ba\u00c0-\u024f\u1e00-\u1eff"
+_LATIN_CHARACTER = r"A-Za-z\u00aa\u00ba\u00c0-\u024f\u0370-\u03ff\u1e00-\u1eff"  # and Greek: μm, α
 _CJK_CHARACTER = (
     r"\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff"
     r"\U00020000-\U000323af"
 )
+_MARKS = r"\u0300-\u036f\u0900-\u0dff\u0e31\u0e34-\u0e4e\u1000-\u109f\u1780-\u17ff"
 _RUN = re.compile(
     # A code or word with a Latin letter in it, joined by the signs that codes are written with.
     rf"(?P<latin>[0-9][0-9.,/-]*(?=[{_LATIN_CHARACTER}])[{_LATIN_CHARACTER}0-9]+(?:['._/+-][{_LATIN_CHARACTER}0-9]+)*"
@@ -31,7 +32,7 @@ _RUN = re.compile(
     # Japanese with the figures in it, for its counters and number units.
     rf"|(?P<cjk>(?:[0-9][0-9.,]*)?[{_CJK_CHARACTER}](?:[{_CJK_CHARACTER}、。「」・!?ー]|[0-9][0-9.,]*+(?![{_LATIN_CHARACTER}]))*)"
     r"|(?P<number>[0-9][0-9.,:/-]*)"
-    r"|(?P<other>\w(?:[^\W_A-Za-z0-9]|[\u0300-\u036f\u0900-\u0dff\u0e31\u0e34-\u0e4e\u1000-\u109f\u1780-\u17ff])*)"
+    rf"|(?P<other>\w(?:[^\W_0-9{_LATIN_CHARACTER}{_CJK_CHARACTER}]|[{_MARKS}])*)"
 )
 _LONGEST_WORD = 64
 _DIGIT_GROUPS = re.compile(r"(?<![0-9.])[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])")

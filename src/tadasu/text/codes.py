@@ -13,7 +13,7 @@ import snowballstemmer
 _PLAIN_WORD = re.compile(r"[a-z]+(?:'[a-z]+)*\Z")
 _CLITIC = re.compile(r"'(?:s|t|re|ve|ll|d|m)?\Z")
 _VERSION = re.compile(r"(?:v|ver|rev)?\.?([0-9]+(?:\.[0-9]+){2,})\Z|(?:v|ver|rev)\.?([0-9]+(?:\.[0-9]+)*)\Z")
-_QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?)([a-z]{1,12})\Z")
+_QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?)([a-zμω]{1,12})\Z")
 _RANGE = re.compile(r"([0-9]+(?:\.[0-9]+)?)-([0-9]+(?:\.[0-9]+)?)([a-z]{1,12})\Z")
 _DECIMAL = re.compile(r"[0-9]+(?:\.[0-9]+)?\Z")
 _PARTS = re.compile(r"[0-9]+\.[0-9]+(?![.0-9])|[0-9]+|[^\W\d_]+")
