@@ -107,7 +107,7 @@ def _show(frame: Frame, found: Round, texts: dict[str, str]) -> None:
     if roomy:
         table.add_column(frame.say("first words"), no_wrap=True, overflow="ellipsis", width=left * 3 // 5)
     for rank, one in enumerate(found.candidates, 1):
-        words = (one_line(texts.get(one.passage_id, one.title), 120),) if roomy else ()
+        first = (one_line(texts.get(one.passage_id, one.title), 120),) if roomy else ()
         table.add_row(
             str(rank),
             f"{one.fused:.4f}",
@@ -115,7 +115,7 @@ def _show(frame: Frame, found: Round, texts: dict[str, str]) -> None:
             _ranked(one.lexical, one.lexical_rank, 1),
             grade_words(one),
             one_line(one.source),
-            *words,
+            *first,
         )
     if found.candidates:
         console.print(table)

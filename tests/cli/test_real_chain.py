@@ -1,0 +1,134 @@
+"""Every part real: a workspace of three documents, the shipped models, the command line as a process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tadasu.app.settings_file import settings_text
+from tadasu.app.workspace import create_workspace
+
+WARRANTY = "The warranty period for the KPT-340 pressure transmitter is 24 months from delivery."
+DOCUMENTS = {
+    "service/warranty.md": f"# Warranty\n\n{WARRANTY} Batteries are not covered.\n",
+    "service/保証.md": "# 保証\n\nPHM-7の保証期間は、納入日から3年です。電極は対象外です。\n",
+    "company/sites.md": "# Sites\n\nThe head office is in Aalborg. The repair centre is in Ghent.\n",
+}
+
+
+def tadasu(folder: Path, *arguments: str, stdin: str = "", **changes: str) -> subprocess.CompletedProcess[str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("TADASU_", "LC_", "LANG"))}
+    return subprocess.run(
+        [sys.executable, "-m", "tadasu", *arguments],
+        cwd=folder, input=stdin, capture_output=True, encoding="utf-8", env={**kept, "LANG": "C.UTF-8", **changes}, check=False,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = create_workspace(tmp_path_factory.mktemp("chain") / "ws", settings_text()).root
+    for name, text in DOCUMENTS.items():
+        path = root / "docs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    done = tadasu(root, "ingest", "docs", "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["added"] == 3
+    return root
+
+
+def told(done: subprocess.CompletedProcess[str]) -> Any:
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_a_question_is_answered_traced_and_explained(workspace: Path) -> None:
+    answer = told(tadasu(workspace, "ask", "How long is the warranty period for the KPT-340?", "--json"))
+    assert answer["status"] == "answered"
+    assert "24 months" in answer["answer"]
+    assert answer["citations"][0]["source"] == "docs/service/warranty.md"
+    text = (workspace / "docs" / "service" / "warranty.md").read_text(encoding="utf-8")
+    assert answer["citations"][0]["quote"] in text
+    run = told(tadasu(workspace, "trace", "last", "--json"))
+    assert run["id"] == answer["run"]
+    assert run["calls"]
+    assert run["cost"] == {"usd": 0.0, "unpriced_calls": 0}
+    assert told(tadasu(workspace, "why", answer["run"], "warranty.md", "--json"))["fate"] == "cited"
+    shown = tadasu(workspace, "trace", answer["run"])
+    assert shown.returncode == 0
+    assert "round 1: hybrid" in shown.stdout
+
+
+def test_a_japanese_question_is_answered_in_japanese(workspace: Path) -> None:
+    shown = tadasu(workspace, "ask", "PHM-7の保証期間は何年ですか。", "--lang", "ja")
+    assert shown.returncode == 0, shown.stderr
+    assert "3年" in shown.stdout
+    assert "[1] docs/service/保証.md" in shown.stdout
+    assert "CORRECT" in shown.stdout
+
+
+def test_what_nobody_knows_is_not_answered(workspace: Path) -> None:
+    answer = told(tadasu(workspace, "ask", "Who painted the ceiling of the opera house in Tampere?", "--json"))
+    assert (answer["status"], answer["citations"]) == ("abstained", [])
+    assert answer["reason"]
+
+
+def test_a_filter_hides_a_document_and_why_says_so(workspace: Path) -> None:
+    question = "How long is the warranty period for the KPT-340?"
+    answer = told(tadasu(workspace, "ask", question, "--filter-source", "docs/company/", "--json"))
+    assert all(item["source"].startswith("docs/company/") for item in answer["evidence"])
+    found = told(tadasu(workspace, "why", answer["run"], "warranty.md", "--json"))
+    assert (found["fate"], found["filters"]) == ("filtered", ["source docs/company/"])
+
+
+def test_a_follow_up_finds_what_it_means(workspace: Path) -> None:
+    lines = "What is the warranty period for the KPT-340?\nAnd are batteries covered by it?\n"
+    done = tadasu(workspace, "ask", "--json", stdin=lines)
+    assert done.returncode == 0, done.stderr
+    decoder, at, turns = json.JSONDecoder(), 0, []
+    text = done.stdout.strip()
+    while at < len(text):
+        turn, end = decoder.raw_decode(text, at)
+        turns.append(turn)
+        at = end + len(text[end:]) - len(text[end:].lstrip())
+    assert len(turns) == 2
+    assert turns[1]["question"] == "And are batteries covered by it?"
+    assert "KPT-340" in turns[1]["query"]
+    assert turns[0]["session"] == turns[1]["session"]
+
+
+def test_a_batch_goes_on_past_bad_lines_and_takes_up_where_it_stopped(workspace: Path, tmp_path: Path) -> None:
+    questions = tmp_path / "questions.jsonl"
+    good = {"id": "w", "question": "How long is the warranty period for the KPT-340?", "answers": ["24 months"]}
+    questions.write_text(
+        json.dumps(good) + '\nbroken\n{"id": "s", "question": "本社はどこにありますか。"}\n', encoding="utf-8"
+    )
+    out = tmp_path / "runs.jsonl"
+    first = tadasu(workspace, "ask", "--batch", str(questions), "--out", str(out), "--json")
+    assert first.returncode == 3
+    summary = json.loads(first.stdout)
+    assert summary["answered"] + summary["abstained"] == 2
+    assert [row["line"] for row in summary["failed"]] == [2]
+    rows = {row["id"]: row for row in map(json.loads, out.read_text(encoding="utf-8").splitlines())}
+    assert rows["w"]["input"] == {"answers": ["24 months"]}
+    assert any("24 months" in item["text"] for item in rows["w"]["evidence"])
+    assert told(tadasu(workspace, "trace", rows["s"]["run"], "--json"))["question"] == "本社はどこにありますか。"
+    second = json.loads(tadasu(workspace, "ask", "--batch", str(questions), "--out", str(out), "--json").stdout)
+    assert (second["answered"] + second["abstained"], second["skipped"]) == (0, 2)
+
+
+def test_search_stats_and_doctor(workspace: Path) -> None:
+    found = told(tadasu(workspace, "search", "warranty of the KPT-340", "--json"))
+    assert found["candidates"][0]["source"] == "docs/service/warranty.md"
+    assert found["candidates"][0]["dense_rank"] == found["candidates"][0]["lexical_rank"] == 1
+    assert found["candidates"][0]["grade"]["level"] == "high"
+    assert told(tadasu(workspace, "stats", "--json"))["index"]["documents"] == 3
+    findings = told(tadasu(workspace, "doctor", "--json"))
+    assert findings["healthy"]
+    assert {"search", "calibration"} <= {row["check"] for row in findings["findings"]}
