@@ -143,6 +143,17 @@ async def test_a_server_that_hangs_is_unreachable_in_time() -> None:
             await reply(chat, Book())
 
 
+def test_one_model_serves_one_event_loop_after_another() -> None:
+    async def once() -> str:
+        deltas = await reply(chat, Book())
+        await chat.close()
+        return "".join(delta.text for delta in deltas)
+
+    with ChatServer([Say("ok")]) as server:
+        chat = open_chat(ChatSettings(model="m", base_url=server.base_url))
+        assert [asyncio.run(once()), asyncio.run(once())] == ["ok", "ok"]
+
+
 async def test_no_server_is_unreachable() -> None:
     with ChatServer([Say("x")]) as server:
         address = server.base_url

@@ -38,12 +38,13 @@ _OPTIONS = ("max_tokens", "temperature", "stream_options")
 class OpenAIChat:
     """A chat model that streams. One attempt a call: retries belong to the scheduler."""
 
-    __slots__ = ("_client", "_name", "_options", "_settings")
+    __slots__ = ("_client", "_loop", "_name", "_options", "_settings")
 
     def __init__(self, settings: ChatSettings) -> None:
         self._settings = settings
         self._name = "openai" if not settings.base_url else settings.base_url
         self._client: openai.AsyncOpenAI | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._options = set(_OPTIONS)
 
     @property
@@ -104,13 +105,15 @@ class OpenAIChat:
 
     async def close(self) -> None:
         """Give back connections."""
-        if self._client is not None:
-            await self._client.close()
-            self._client = None
+        client, self._client = self._client, None
+        if client is not None and self._loop is asyncio.get_running_loop():
+            await client.close()
 
     async def _open(self, messages: Sequence[Message], *, max_tokens: int, temperature: float) -> Any:
-        if self._client is None:
-            self._client = self._connect()
+        loop = asyncio.get_running_loop()
+        if self._client is None or self._loop is not loop:
+            # Connections belong to the event loop that opened them.
+            self._client, self._loop = self._connect(), loop
             await asyncio.to_thread(price_of, Tokens(), self._settings)  # loads the price list off the event loop
         body: list[Any] = [{"role": message.role, "content": message.content} for message in messages]
         while True:

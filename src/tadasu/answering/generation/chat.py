@@ -109,8 +109,8 @@ def inert(text: str, *, nonce: str) -> str:
 
 def _head(piece: Evidence, language: str, nonce: str) -> str:
     strip = piece.strip
-    title = strip.title if strip.title and strip.title != strip.source else ""
-    parts = [title, strip.source]
+    title = strip.title if strip.title != strip.source else ""
+    parts = [" > ".join(dict.fromkeys(name for name in (title, *strip.headings) if name)), strip.source]
     if strip.page is not None:
         parts.append(translate("page {page}", language, page=strip.page))
     if strip.date:

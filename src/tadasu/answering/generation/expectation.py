@@ -27,7 +27,7 @@ class Expected(enum.Enum):
 
 _COUNTED = (
     "個|台|人|名|回|本|枚|件|倍|歳|割|%|パーセント|ポイント|円|ドル|キロ|メートル|センチ|ミリ|グラム|トン|度|ボルト|アンペア|時間|分|秒"
-    "|日間|年間|か月|ヶ月|週間|階|位|番|種類|社|校|曲|カ国|か国|万|億|千|百"
+    "|日|年間|か月|ヶ月|週間|階|位|番|種類|社|校|曲|カ国|か国|万|億|千|百"
 )
 _RULES: tuple[tuple[Expected, re.Pattern[str]], ...] = tuple(
     (kind, re.compile(f"{english}|{japanese}"))
@@ -35,7 +35,7 @@ _RULES: tuple[tuple[Expected, re.Pattern[str]], ...] = tuple(
         (
             Expected.DATE,
             r"\bwhen\b|\b(?:what|which) (?:year|date|day|month|time|century)\b|\bdeadline\b",
-            r"いつ|何[年月日時](?!間)|何世紀|何曜日|(?:日付|期日|期限|発売日|開始日|施行日|改定日)は",
+            r"いつ|何[年月時](?!間)|何日(?=[にのかで?]|から|まで|$)|何世紀|何曜日|(?:日付|期日|期限|発売日|開始日|施行日|改定日)は",
         ),
         (
             Expected.NUMBER,

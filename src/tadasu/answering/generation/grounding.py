@@ -1,7 +1,7 @@
 """Whether a sentence of an answer is held up by the strips it cites, by rules that anybody can follow.
 
 Every number, date, name, code and quoted term must stand in the cited strips, what is denied must be denied there, and
-enough of the words must be theirs. Only the cited strips (their titles, sources and dates included) count, so a
+enough of the words must be theirs. Only the cited strips (with their titles, headings, sources and dates) count, so a
 verdict does not move when other evidence is added or taken away. Names alone may also come from the strips around, of
 the same passage, and a name of the question may stand where the cited strips leave their subject out.
 """
@@ -135,7 +135,7 @@ def _belied(answer: re.Match[str], mine: Facts, question: str, asked: Facts) -> 
 
 
 def _whole(strip: Strip) -> str:
-    return "\n".join(part for part in (strip.text, strip.title, strip.source, strip.date) if part)
+    return "\n".join(part for part in (strip.text, strip.title, *strip.headings, strip.source, strip.date) if part)
 
 
 def _missing_names(mine: Facts, source: Facts, asked: Facts, around: Sequence[Strip], *, foreign: bool) -> list[str]:

@@ -44,8 +44,9 @@ class Quote:
 def quotes_of(piece: Evidence, evidence: Sequence[Evidence], question: str) -> list[Quote]:
     """The quotations that one piece of evidence offers."""
     strip = piece.strip
-    context = facts_of(strip.title).terms.union(*(facts_of(h.strip.text).terms for h in _heads(piece, evidence)))
-    about = codes(_surroundings(piece, evidence)) if codes(question) else frozenset()
+    above = (strip.title, *strip.headings, *(other.strip.text for other in _heads(piece, evidence)))
+    context = frozenset[str]().union(*(facts_of(text).terms for text in above))
+    about = codes(surroundings(piece, evidence)) if codes(question) else frozenset()
     head = _table_head(strip, evidence)
     found = []
     for at, unit in enumerate(_units(strip.text)):
@@ -56,7 +57,7 @@ def quotes_of(piece: Evidence, evidence: Sequence[Evidence], question: str) -> l
             continue
         numbers: tuple[int, ...] = (piece.number,)
         if cells:
-            text, named = _row(cells, cells_of(head.strip.text) if head else (), question)
+            text, named = _row(cells, cells_of(head.strip.text) if head else _columns(strip), question)
             numbers = (piece.number, head.number) if head and named else numbers
         else:
             text = _BLOCK_MARK.sub("", _SPACES.sub(" ", unit)).strip()
@@ -85,10 +86,16 @@ def codes(text: str) -> frozenset[str]:
     return frozenset(name for name in facts.names if _CODE.search(fold(name)))
 
 
-def _surroundings(piece: Evidence, evidence: Sequence[Evidence]) -> str:
+def surroundings(piece: Evidence, evidence: Sequence[Evidence]) -> str:
+    """All that the evidence says of the passage that `piece` comes from: its strips, title, headings and source."""
+    passage = (other.strip.text for other in evidence if other.strip.passage_id == piece.strip.passage_id)
+    return "\n".join((*passage, label(piece)))
+
+
+def label(piece: Evidence) -> str:
+    """What a piece of evidence stands under: title, headings, source."""
     strip = piece.strip
-    passage = (other.strip.text for other in evidence if other.strip.passage_id == strip.passage_id)
-    return "\n".join((*passage, strip.title, strip.source))
+    return "\n".join((strip.title, *strip.headings, strip.source))
 
 
 def code_stem(code: str) -> str:
@@ -124,6 +131,11 @@ def _table_head(strip: Strip, evidence: Sequence[Evidence]) -> Evidence | None:
     ]
     first = min(rows, key=lambda other: other.strip.index, default=None)
     return first if first is not None and first.strip.index <= strip.index else None
+
+
+def _columns(strip: Strip) -> tuple[str, ...]:
+    """The head of the table that a passage begins below of, as ingestion keeps it: the last heading, with bars."""
+    return cells_of(strip.headings[-1]) if strip.headings else ()
 
 
 def _row(cells: Sequence[str], head: Sequence[str], question: str) -> tuple[str, bool]:
