@@ -39,7 +39,7 @@ _HEADING = re.compile(
 _BULLET = re.compile(
     r"\s*(?:[-*+–—]\s|[•‣◦●○◎■□◆◇▪▫▶►➤✓✔※・⦁⁃]|[①-⑳⓪㉑-㉟❶-❿➀-➓]"
     r"|[(（\[［](?:[0-9０-９]{1,3}|[a-zA-Z]|[ivx]{1,4}|[ア-ンｱ-ﾝあ-ん一二三四五六七八九十])[)）\]］]"
-    r"|(?:[0-9０-９]{1,3}|[a-zA-Z]|[ivx]{1,4}|[アイウエオカキクケコ])[)）])"
+    r"|(?:[0-9０-９]{1,3}|[a-zA-Z]|[ivx]{1,4}|[アイウエオカキクケコ])\.?[)）])"
 )
 _NUMBERED = re.compile(
     r"\s*(?:[0-9０-９]{1,3}(?:[.．][0-9０-９]{1,3}){0,3}[.．、](?=\s|[^\x00-\x7f０-９])|[ivx]{1,4}\.\s|[a-z]\.\s|[アイウエオ][.．、])"
@@ -54,6 +54,7 @@ _WIDE = re.compile(r"[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00
 _RUNS_ON = re.compile(r"[、，,・（(「『-]\s*$")
 _ENDED = re.compile(r"[。．.！？!?:：」』）)\"”]\s*$")
 _LOWER_START = re.compile(r"\s*[a-zà-öø-ÿ]")
+_INLINE_ITEM = re.compile(r"(?:^|(?<=[\s。；;、]))[(（]?([0-9０-９]{1,2})(?:[)）]|[.．][)）])|([①-⑳])")
 # Narrower lines are lines on purpose; wider ones may have been wrapped.
 _WRAP_WIDTH = 30
 _WRAP_SHARE = 0.6
@@ -158,3 +159,19 @@ def _width(line: str) -> int:
     """Columns that a line takes on a terminal, about."""
     stripped = line.strip()
     return len(stripped) + (0 if stripped.isascii() else len(_WIDE.findall(stripped)))
+
+
+def items_on_one_line(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """An item as the items that were written in one line: 1) open 2) close; ①開ける②閉める. Numbers must follow on."""
+    borders = [start]
+    wanted = 0
+    for match in _INLINE_ITEM.finditer(text, start, end):
+        number = int(match[1]) if match[1] else ord(match[2]) - ord("①") + 1
+        if not wanted and text[start : match.start()].strip():
+            break
+        if wanted and number != wanted:
+            continue
+        if wanted:
+            borders.append(match.start())
+        wanted = number + 1
+    return list(zip(borders, [*borders[1:], end], strict=True))

@@ -27,7 +27,8 @@ _MARKS = rf"[.!?．…‥{_FULL}{_CALL}]"
 _CLOSERS = r"""["'”’»)\]}」』）】》〉〕］｝｣〟♪\U0001F300-\U0001FAFF\u2764\uFE0F*_]"""
 _RUN = re.compile(
     rf"{_MARKS}+(?: \.)*{_CLOSERS}*(?:{_MARKS}+{_CLOSERS}*)*"
-    r"(?:[（(][笑泣汗爆怒苦][)）])*(?:\[\d{1,3}(?:[,–-] ?\d{1,3})*\])*"
+    r"(?:[（(][笑泣汗爆怒苦][)）])*"
+    r"(?:\[(?:\d{1,3}(?:[,–-] ?\d{1,3})*|(?:note|注) ?\d{1,2}|[a-z]|citation needed|要出典)\])*"
 )
 _SPACE = re.compile(r"\s*")
 _OPENING = "\"'“‘«([{「『（【《〈〔*_`~¿¡"
@@ -56,7 +57,9 @@ _MARKER = re.compile(
 )
 _TOKEN = re.compile(r"[A-Za-zÀ-ɏ0-9.'’&/@:_-]+$")
 _SPOKEN = re.compile(rf"(?:[A-Z][\w'’-]*\s+|the\s+|his\s+|her\s+){{1,3}}(?:{SPEECH})\b")
-_PRONOUN = re.compile(r"I [a-z]")
+_PRONOUN = re.compile(r"I(?:'[a-z]|’[a-z]| [a-z])")
+# A time alone is the beginning of a sentence, not one: At 5 a.m. Mr. Smith left.
+_TIME_ONLY = re.compile(r"\s*(?:At|By|On|Around|About|Until|Before|After|Since|From)\s[0-9.:]{1,5}\s?[AaPp]\.?[Mm]$")
 _WORD = re.compile(r"[A-Za-z’']+")
 _ODD_START = re.compile(r"[a-z]{1,2}[A-Z]|https?://|www\.")
 _UPPER = re.compile(r"[A-ZÀ-ÖØ-Þ]")
@@ -154,11 +157,13 @@ def _goes_on(text: str, after: int, end: int, unit: int, closed: int) -> bool:
 
 
 def _ellipsis_ends(text: str, before: str, after: int, end: int) -> bool:
-    if not text[after].isspace():
+    if not text[after].isspace() or before in "[(":
         return False
     if before and _CJK.match(before):
         return True
     following = _first_of(text, after, end)
+    if following is not None and _PRONOUN.match(text, following, end):
+        return False
     return following is not None and (text[following].isupper() or bool(_CJK.match(text[following])))
 
 
@@ -197,6 +202,8 @@ def _ascii_ends(text: str, unit: int, match: re.Match[str], end: int, *, cased: 
     word = word_match.group() if word_match else ""
     if word == "I" and _PRONOUN.match(text, first, end):
         word = "We"  # an initial is never followed by a small word
+    if run == "." and _TIME_ONLY.match(text, unit, mark):
+        return False
     if run[0] in "!?":
         if quoted and _SPOKEN.match(text, first, end):
             return False

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from tadasu.text.blocks import Block, Shape, blocks
+from tadasu.text.blocks import Block, Shape, blocks, items_on_one_line
 from tadasu.text.borders import sentence_ends
 from tadasu.text.cutting import CODE, PROSE, ROW, cut
 
@@ -61,8 +61,16 @@ def _units(text: str, block: Block, max_length: int) -> list[tuple[int, int]]:
         return _fit(text, start, end, max_length, _BORDERS[block.shape])
     if block.shape is Shape.HEADING:
         return [(start, end)]
-    if block.shape is Shape.ITEM and end - start <= max_length * _WHOLE_ITEM:
-        return [(start, end)]
+    if block.shape is Shape.ITEM:
+        return [
+            unit
+            for first, last in items_on_one_line(text, start, end)
+            for unit in ([(first, last)] if last - first <= max_length * _WHOLE_ITEM else _sentences(text, first, last))
+        ]
+    return _sentences(text, start, end)
+
+
+def _sentences(text: str, start: int, end: int) -> list[tuple[int, int]]:
     units: list[tuple[int, int]] = []
     for at in sentence_ends(text, start, end):
         units.append((start, at))
