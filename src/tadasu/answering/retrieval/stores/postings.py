@@ -63,7 +63,7 @@ class VisiblePassages:
         ).fetchone()[0]
         if found is None:
             return _NOTHING
-        rows, counts = np.unique(np.fromstring(found, dtype=np.int64, sep=","), return_counts=True)
+        rows, counts = _runs(np.fromstring(found, dtype=np.int64, sep=","))
         positions = np.minimum(np.searchsorted(self.rows, rows), len(self.rows) - 1)
         visible = self.rows[positions] == rows
         return positions[visible], counts[visible].astype(np.float64)
@@ -88,3 +88,9 @@ class VisiblePassages:
 
 
 _NOTHING: Final[tuple[NDArray[np.int64], NDArray[np.float64]]] = (np.empty(0, np.int64), np.empty(0))
+
+
+def _runs(ascending: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct values of an ascending array, and how often each comes."""
+    starts = np.flatnonzero(np.diff(ascending, prepend=ascending[0] - 1))
+    return ascending[starts], np.diff(starts, append=len(ascending))
