@@ -12,23 +12,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.answering.ingestion.making import show, word, write
+from tests.answering.ingestion.making import word, write
 
 CHILD = Path(__file__).with_name("ingest_child.py")
-FILES = 24
+FILES = 23
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     docs = tmp_path_factory.mktemp("kill") / "docs"
-    for number in range(FILES - 4):
+    for number in range(FILES - 3):
         body = f"装置{number}の圧力は{number}〜{number + 10} barです。保証期間は2年です。" * (1 + number % 3)
         text = f"# Device {number}\n\nDevice {number} weighs {number} kg. It is tested twice.\n\n## 仕様\n\n{body}\n"
         write(docs / f"{number:02}.md", text)
     write(docs / "98.jsonl", "".join(f'{{"id": "{n}", "text": "Row {n} of many rows."}}\n' for n in range(8)))
     write(docs / "95.txt", "A long article. It has many sentences in it, all of them alike. " * 60)
     write(docs / "96.docx", word())
-    write(docs / "97.pptx", show())
     return docs
 
 
@@ -65,25 +64,21 @@ def kill_after(folder: Path, index: Path, *, files: int, seconds: float) -> None
 
 def check(folder: Path, index: Path, undisturbed: list[tuple[object, ...]], seed: int, *, times: int) -> None:
     chance = random.Random(seed)
-    for _ in range(times):
-        kill_after(folder, index, files=chance.randint(1, FILES - 2), seconds=chance.uniform(0, 0.15))
-        assert_whole_documents(index, undisturbed)
+    for kill in range(times):
+        kill_after(folder, index, files=chance.randint(1, 4), seconds=chance.uniform(0, 0.15))
+        left = contents(index)
+        # What a killed ingest left is a part of the whole, and never half of a document.
+        sources = {row[1] for row in left}
+        assert left == [row for row in undisturbed if row[1] in sources]
+        assert kill or 0 < len(left) < len(undisturbed)
     subprocess.run([sys.executable, str(CHILD), str(folder), str(index)], check=True, stdout=subprocess.DEVNULL)
     assert contents(index) == undisturbed
 
 
-def assert_whole_documents(index: Path, undisturbed: list[tuple[object, ...]]) -> None:
-    """What a killed ingest left is a part of the whole, and never half of a document."""
-    left = contents(index)
-    sources = {row[1] for row in left}
-    assert left == [row for row in undisturbed if row[1] in sources]
-
-
-@pytest.mark.parametrize("seed", [1, 2])
-def test_killed_twice_and_run_again_the_index_is_the_same(
-    folder: Path, undisturbed: list[tuple[object, ...]], tmp_path: Path, seed: int
+def test_killed_four_times_and_run_again_the_index_is_the_same(
+    folder: Path, undisturbed: list[tuple[object, ...]], tmp_path: Path
 ) -> None:
-    check(folder, tmp_path / "index.db", undisturbed, seed, times=2)
+    check(folder, tmp_path / "index.db", undisturbed, seed=1, times=4)
 
 
 @pytest.mark.slow

@@ -56,6 +56,12 @@ def test_a_name_that_is_no_utf8_is_shown_and_read(tmp_path: Path) -> None:
     assert sources(tmp_path / "docs") == ["docs/\\udc83e.txt"]
 
 
+def test_a_link_as_root_keeps_its_name(tmp_path: Path) -> None:
+    write(tmp_path / "v2" / "a.md", "x")
+    (tmp_path / "docs").symlink_to(tmp_path / "v2")
+    assert sources(tmp_path / "docs") == ["docs/a.md"]
+
+
 def test_roots_inside_another_are_walked_once(tmp_path: Path) -> None:
     write(tmp_path / "docs" / "sub" / "a.md", "x")
     roots = roots_of([tmp_path / "docs", tmp_path / "docs" / "sub", tmp_path / "docs" / ".." / "docs"])

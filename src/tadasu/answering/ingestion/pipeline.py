@@ -95,7 +95,7 @@ class Ingestion:
             tenant: whose documents they are.
             groups: who may see files where no ``.tadasu-access.toml`` says otherwise; empty: all of the tenant.
             base: the folder of the workspace.
-            on_progress: called after every file, in the event loop.
+            on_progress: called in the event loop after every file, and now and then within a long one.
             prune: remove stored documents below the roots whose files (or rows) are gone.
 
         Raises:
@@ -168,7 +168,12 @@ class Ingestion:
         on_progress: Callable[[Progress], None] | None,
     ) -> None:
         passages = [passage for item in batch if isinstance(item, Cut) for passage in item.passages]
-        vectors = iter(await self._encode(passages))
+
+        def show(file: str, encoded: int = 0) -> None:
+            if on_progress is not None:
+                on_progress(Progress(tally.done, tally.total, file, tally.passages + encoded))
+
+        vectors = iter(await self._encode(passages, show))
         for item in batch:
             if isinstance(item, Cut):
                 pairs = zip(item.passages, item.terms, strict=True)
@@ -177,12 +182,13 @@ class Ingestion:
                 tally.wrote(item, known=item.document.source in ledger.stored)
             else:
                 tally.ended(item)
-                if on_progress is not None:
-                    on_progress(Progress(tally.done, tally.total, item.file, tally.passages))
+                show(item.file)
 
-    async def _encode(self, passages: Sequence[Passage]) -> list[PassageVectors]:
+    async def _encode(self, passages: Sequence[Passage], show: Callable[[str, int], None]) -> list[PassageVectors]:
         vectors: list[PassageVectors] = []
         for at in range(0, len(passages), _ENCODE_AT_ONCE):
+            if at:
+                show(passages[at - 1].source.partition("#")[0], at)  # a long document is not silent
             texts = [passage_text(passage) for passage in passages[at : at + _ENCODE_AT_ONCE]]
             vectors += await asyncio.to_thread(self._encoder.encode_passages, texts)
         return vectors

@@ -58,14 +58,14 @@ def roots_of(paths: Path | Sequence[Path], *, base: Path | None = None) -> tuple
         InputInvalid: a path does not exist, or two roots outside `base` have one name.
     """
     given = [paths] if isinstance(paths, Path) else list(paths)
-    resolved: dict[Path, None] = {}
+    resolved: dict[Path, str] = {}
     for path in given:
         if not path.exists():
             raise InputInvalid(where=str(path), reason="there is no such file or folder", fix="Check the path.")
-        resolved[path.resolve()] = None
+        resolved.setdefault(path.resolve(), Path(os.path.abspath(path)).name)  # noqa: PTH100 - a link keeps its name
     kept = [path for path in resolved if not any(path != other and path.is_relative_to(other) for other in resolved)]
     above = base.resolve() if base is not None else None
-    roots = tuple(Root(path, _name(path, above)) for path in kept)
+    roots = tuple(Root(path, _name(path, resolved[path], above)) for path in kept)
     for root in roots:
         twins = [other for other in roots if other.source == root.source and other is not root]
         if twins:
@@ -77,11 +77,11 @@ def roots_of(paths: Path | Sequence[Path], *, base: Path | None = None) -> tuple
     return roots
 
 
-def _name(path: Path, base: Path | None) -> str:
+def _name(path: Path, name: str, base: Path | None) -> str:
     if base is not None and path.is_relative_to(base):
         inside = path.relative_to(base).as_posix()
         return "" if inside == "." else normal_source(inside)
-    return normal_source(path.name)
+    return normal_source(name)
 
 
 def normal_source(path: str) -> str:

@@ -52,6 +52,7 @@ class ParserProcess:
         self._memory_mb = memory_mb
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
+        self._closed = False
 
     def parse(self, task: Task) -> list[Parsed | RowProblem]:
         """What `parse_bytes` gives for the file.
@@ -62,7 +63,9 @@ class ParserProcess:
             DocumentError: whatever the parser says of the file.
         """
         with self._lock:
-            process = self._started()
+            if self._closed:
+                raise ParserCrashed(source=task.source, reason="the ingest was stopped")
+            process = self._started(task.source)
             expired = threading.Event()
 
             def expire() -> None:
@@ -87,11 +90,15 @@ class ParserProcess:
         return cast("list[Parsed | RowProblem]", answer)
 
     def close(self) -> None:
-        """End the process."""
+        """End the process, whatever it is doing; later files fail at once."""
+        self._closed = True
+        process = self._process
+        if process is not None:
+            process.kill()  # frees a thread that waits for an answer, and with it the lock
         with self._lock:
             self._stop()
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _started(self, source: str) -> subprocess.Popen[bytes]:
         if self._process is not None and self._process.poll() is None:
             return self._process
         self._stop()
@@ -110,7 +117,7 @@ class ParserProcess:
             _receive(cast("IO[bytes]", self._process.stdout))
         except (EOFError, OSError):
             self._stop()
-            raise ParserCrashed(source="", reason="it could not be started") from None
+            raise ParserCrashed(source=source, reason="it could not be started") from None
         finally:
             timer.cancel()
         return self._process

@@ -117,6 +117,18 @@ def test_a_quote_that_is_never_closed_costs_one_row() -> None:
     assert items[1].text == "A: 1 | B: 2\nA: 5 | B: 6"
 
 
+def test_inches_and_line_separators_are_no_quotes_and_no_rows() -> None:
+    items = parsed("a.csv", 'Pipe,Note\n5" pipe,a\n"7"" pipe",b\n9"\u2028pipe,"c\n""d"""\n')
+    (item,) = items
+    assert isinstance(item, Parsed)
+    assert item.text == 'Pipe: 5" pipe | Note: a\nPipe: 7" pipe | Note: b\nPipe: 9" pipe | Note: c "d"'
+
+
+def test_a_cell_may_be_longer_than_the_csv_module_likes() -> None:
+    item = one("a.csv", "name,text\nlong," + "Many words. " * 20_000 + "\n")
+    assert len(item.text) > 200_000
+
+
 def test_json_lines_are_a_document_each() -> None:
     items = parsed(
         "a.jsonl",

@@ -50,7 +50,12 @@ def parse_csv(data: bytes, *, source: str, limits: Limits) -> Iterator[Parsed | 
     del limits
     decoded = decode(data, source=source)
     rows: list[_Row] = []
-    for row in _rows(decoded.text):
+    limit = csv.field_size_limit(len(decoded.text) + 1)
+    try:
+        read = list(_rows(decoded.text))
+    finally:
+        csv.field_size_limit(limit)
+    for row in read:
         if isinstance(row, RowProblem):
             yield row
         else:
@@ -151,19 +156,20 @@ def _rows(text: str) -> Iterator[_Row | RowProblem]:
 
 
 def _record(lines: list[str], at: int, delimiter: str) -> tuple[list[str] | None, int]:
-    """The cells of the record that begins at a line, and how many lines it takes; None where it never ends."""
+    """The cells of the record that begins at a line, and how many lines it takes; None where it never ends.
+
+    A quote opens a cell only at its beginning: the inches of ``5" pipe`` are no quote.
+    """
+    border = re.escape(delimiter)
+    closed = re.compile(rf'(^|{border})"(?:[^"]|"")*"(?={border}|[\r\n]*\Z)')
+    opened = re.compile(rf'(?:^|{border})"')
     record = ""
     for used, line in enumerate(lines[at : at + _SPANNING_LINES], start=1):
         record += line
-        if record.count('"') % 2:
+        if '"' in record and opened.search(closed.sub(r"\1", record)):
             continue
-        try:
-            found = list(csv.reader(record.splitlines(keepends=True), delimiter=delimiter))
-        except csv.Error:
-            return None, 1
-        if len(found) <= 1:
-            return (found[0] if found else []), used
-        return None, 1
+        found = list(csv.reader([record], delimiter=delimiter))
+        return (found[0] if found else []), used
     return None, 1
 
 

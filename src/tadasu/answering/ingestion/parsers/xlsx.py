@@ -41,8 +41,8 @@ def parse_xlsx(data: bytes, *, source: str, limits: Limits) -> Iterator[Parsed]:
             warnings.simplefilter("ignore")  # openpyxl warns of every extension that it does not keep
             book = openpyxl.load_workbook(io.BytesIO(data), data_only=True, read_only=streamed, keep_links=False)
             cells = 0
-            for number, sheet in enumerate(book.worksheets, start=1):
-                cells += _sheet(sheet, builder, number, source=source, limit=limits.cells - cells)
+            for sheet in book.worksheets:
+                cells += _sheet(sheet, builder, source=source, limit=limits.cells - cells)
     except (
         InvalidFileException,
         KeyError,
@@ -67,7 +67,7 @@ def parse_xlsx(data: bytes, *, source: str, limits: Limits) -> Iterator[Parsed]:
     )
 
 
-def _sheet(sheet: Any, builder: TextBuilder, number: int, *, source: str, limit: int) -> int:
+def _sheet(sheet: Any, builder: TextBuilder, *, source: str, limit: int) -> int:
     """Add a sheet's tables; returns how many cells were looked at."""
     merged = _merged(sheet)
     table: list[list[str]] = []
@@ -90,9 +90,9 @@ def _sheet(sheet: Any, builder: TextBuilder, number: int, *, source: str, limit:
     if table:
         tables.append(table)
     if tables:
-        builder.add(BlockKind.HEADING, sheet.title, level=1, page=number)
+        builder.add(BlockKind.HEADING, sheet.title, level=1)
     for rows in tables:
-        builder.add(BlockKind.TABLE, "\n".join(table_lines(rows)), page=number)
+        builder.add(BlockKind.TABLE, "\n".join(table_lines(rows)))
     return seen
 
 
