@@ -85,14 +85,8 @@ def calibration_error(probabilities: Numbers, labels: Labels, *, bins: int = BIN
 
 def grade(grader: FeatureGrader, askings: Sequence[Asking]) -> Graded:
     """Grade every asking as the product does."""
-    passages: list[float] = []
-    strips: list[float] = []
-    for asking in askings:
-        grades = grader.grade_now(asking.question, asking.retrieval)
-        for one, candidate in zip(grades, asking.retrieval.candidates, strict=True):
-            passages.append(np.nan if one.probability is None else one.probability)
-            strips.extend(one.strip_scores or [np.nan] * len(candidate.passage.strips))
-    return Graded(np.array(passages), np.array(strips))
+    found = [grader.probabilities(asking.measured) for asking in askings]
+    return Graded(np.concatenate([passages for passages, _ in found]), np.concatenate([strips for _, strips in found]))
 
 
 def report(name: str, grader: FeatureGrader, askings: Sequence[Asking]) -> Report:

@@ -7,25 +7,28 @@ import sys
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tadasu.answering.grading.signals import Measured, measure
+from tadasu.answering.retrieval.embedders.onnx import OnnxEncoder
+from tadasu.answering.retrieval.fusion import load_weights
 from tadasu.answering.retrieval.hybrid import HybridSearch
 from tadasu.answering.retrieval.stores.sqlite import open_store
 from tadasu.core.documents import Scope
-from tadasu.core.retrieved import Candidate, Retrieval
+from tadasu.core.retrieved import Candidate
 from tadasu.ports import Encoder, Store
 from tadasu.runtime.ledger import RunLedger
 from tadasu.runtime.world import SystemClock
-from tadasu.testing.articles import articles, document_id, index
+from tadasu.testing.articles import CachedEncoder, articles, document_id, index
 from tadasu.testing.datasets import holds_answer
 from tadasu.text.analyze import analyzer_id
 from training.feature_sets import Asked, QuestionSet
 
+MODELS = Path(__file__).resolve().parents[1] / "models"
 K = 10
 _WITHOUT_ARTICLE, _WITHOUT_PASSAGE = 0.3, 0.2
 _FEWER = ((0.1, 3), (0.3, 5))
@@ -36,15 +39,29 @@ class Asking:
     """One retrieval, measured; `labels` is 1 for a passage that holds the answer, 0 for one that does not, -1 unknown.
 
     `strip_labels` is the same for every strip of the passages labelled 1, -1 for all other strips. `answerable` says
-    whether a passage that holds the answer could have been found at all.
+    whether a passage that holds the answer could have been found at all. The retrieval itself is let go: thousands of
+    them with their vectors fill the memory.
     """
 
-    question: str
-    retrieval: Retrieval
     measured: Measured
     labels: NDArray[np.int8]
     strip_labels: NDArray[np.int8]
     answerable: bool
+
+
+def open_encoder(models: Path, *, cache: Path | None) -> Encoder:
+    """The shipped encoder, remembering its vectors in `cache` if that is given."""
+    encoder = OnnxEncoder.load(models / "encoder")
+    return CachedEncoder(encoder, cache) if cache else encoder
+
+
+async def asked(questions: QuestionSet, *, models: Path, encoder: Encoder) -> list[Asking]:
+    """Index a set and ask all its questions."""
+    counts = f"{len(questions.rows)} passages, {len(questions.asked)} questions"
+    print(f"{questions.name}: {counts}", file=sys.stderr, flush=True)
+    async with indexed(questions, encoder) as store:
+        weights = load_weights(models / "fusion.json")
+        return await ask_all(questions, HybridSearch(search=store, terms=store, encoder=encoder, weights=weights))
 
 
 @asynccontextmanager
@@ -92,8 +109,6 @@ async def _ask(asked: Asked, search: HybridSearch, homes: dict[str, str], scope:
         spans = candidate.passage.strips
         strips += [holds_answer(span.of(text), question.answers) if label == 1 else -1 for span in spans]
     return Asking(
-        question=question.text,
-        retrieval=retrieval,
         measured=measured,
         labels=np.array(labels, dtype=np.int8),
         strip_labels=np.array(strips, dtype=np.int8),
@@ -113,14 +128,3 @@ def _label(asked: Asked, candidate: Candidate, gold_homes: set[str]) -> int:
 def _chance(asked: Asked, what: str) -> float:
     digest = hashlib.sha256(f"{what}\n{asked.question.id}\n{asked.question.text}".encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64
-
-
-def without_vectors(asking: Asking) -> Asking:
-    """The same retrieval as a web search gives it: no keyword scores, no vectors."""
-    retrieval = asking.retrieval
-    bare = tuple(
-        replace(one, dense=None, dense_rank=None, lexical=None, lexical_rank=None, vector=None, strip_vectors=None)
-        for one in retrieval.candidates
-    )
-    stripped = replace(retrieval, candidates=bare, query_vector=None)
-    return replace(asking, retrieval=stripped, measured=measure(asking.question, stripped))

@@ -25,9 +25,8 @@ from tadasu.core.retrieved import Hit
 from tadasu.ports import Encoder, Store
 from tadasu.testing.splits import Split, write_fitted_on
 from tadasu.text.analyze import content_terms
-from training.feature_rows import indexed
+from training.feature_rows import MODELS, indexed, open_encoder
 from training.feature_sets import Asked, QuestionSet, english, japanese
-from training.train_features import MODELS, open_encoder
 
 DEPTH = 50
 _QUESTIONS = 1500

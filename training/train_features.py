@@ -24,20 +24,15 @@ from sklearn.linear_model import LogisticRegression
 from tadasu.answering.grading.features import FeatureGrader
 from tadasu.answering.grading.model import FORMAT, Numbers, load
 from tadasu.answering.grading.signals import PASSAGE_SIGNALS, PASSAGE_VIEWS, STRIP_SIGNALS, STRIP_VIEWS
-from tadasu.answering.retrieval.embedders.onnx import OnnxEncoder
-from tadasu.answering.retrieval.fusion import load_weights
-from tadasu.answering.retrieval.hybrid import HybridSearch
 from tadasu.ports import Encoder
-from tadasu.testing.articles import CachedEncoder
 from tadasu.testing.splits import Split, write_fitted_on
 from training.curves import calibration_curve, choose_thresholds
 from training.feature_card import write_card
 from training.feature_evaluation import Labels, Report, report
-from training.feature_rows import Asking, ask_all, indexed
+from training.feature_rows import MODELS, Asking, asked, open_encoder
 from training.feature_sets import MEASURED, QuestionSet, english, japanese, measured
 
 VERSION = "1"
-MODELS = Path(__file__).resolve().parents[1] / "models"
 SETS = {"ja": japanese, "en": english}
 # Strong enough that two signals which say the same share the weight, instead of pulling in opposite directions.
 _STRENGTH = 0.3
@@ -50,12 +45,6 @@ def main() -> None:
     parser.add_argument("--models", type=Path, default=MODELS)
     options = parser.parse_args()
     asyncio.run(train(options.models, encoder=open_encoder(options.models, cache=options.cache)))
-
-
-def open_encoder(models: Path, *, cache: Path | None) -> Encoder:
-    """The shipped encoder, remembering its vectors in `cache` if that is given."""
-    encoder = OnnxEncoder.load(models / "encoder")
-    return CachedEncoder(encoder, cache) if cache else encoder
 
 
 async def train(models: Path, *, encoder: Encoder) -> None:
@@ -92,20 +81,6 @@ async def train(models: Path, *, encoder: Encoder) -> None:
         print(reports[questions.name][0], file=sys.stderr, flush=True)
     write_card(folder / "card.md", grader=grader, sources=sources, reports=reports, encoder=encoder.id)
     print(f"written to {folder} in {time.perf_counter() - began:.0f} s", file=sys.stderr)
-
-
-async def asked(questions: QuestionSet, *, models: Path, encoder: Encoder) -> list[Asking]:
-    """Index a set and ask all its questions."""
-    print(
-        f"{questions.name}: {len(questions.rows)} passages, {len(questions.asked)} questions",
-        file=sys.stderr,
-        flush=True,
-    )
-    async with indexed(questions, encoder) as store:
-        return await ask_all(
-            questions,
-            HybridSearch(search=store, terms=store, encoder=encoder, weights=load_weights(models / "fusion.json")),
-        )
 
 
 def fit(train: Sequence[Asking], calibrate: Sequence[Asking]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -146,7 +147,8 @@ class CachedEncoder:
     def __init__(self, encoder: Encoder, path: Path) -> None:
         self._encoder = encoder
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._kept = sqlite3.connect(path, isolation_level=None)
+        self._lock = threading.Lock()
+        self._kept = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         self._kept.execute("CREATE TABLE IF NOT EXISTS kept (key BLOB PRIMARY KEY, vectors BLOB) WITHOUT ROWID")
 
     @property
@@ -179,23 +181,25 @@ class CachedEncoder:
         return hashlib.sha256(f"{self.id}\n{kind}\n{text}".encode()).digest()
 
     def _get(self, key: bytes) -> FloatMatrix:
-        (blob,) = self._kept.execute("SELECT vectors FROM kept WHERE key = ?", (key,)).fetchone()
+        with self._lock:
+            (blob,) = self._kept.execute("SELECT vectors FROM kept WHERE key = ?", (key,)).fetchone()
         return np.frombuffer(blob, dtype=np.float32).reshape(-1, self.dimensions)
 
     def _fill(
         self, items: Sequence[_Item], keys: Sequence[bytes], encode: Callable[[Sequence[_Item]], list[FloatMatrix]]
     ) -> None:
-        missing = {
-            key: item
-            for key, item in zip(keys, items, strict=True)
-            if self._kept.execute("SELECT 1 FROM kept WHERE key = ?", (key,)).fetchone() is None
-        }
+        with self._lock:
+            missing = {key: item for key, item in zip(keys, items, strict=True) if not self._has(key)}
         if missing:
             made = encode(list(missing.values()))
-            self._kept.execute("BEGIN")
-            rows = ((key, rows.tobytes()) for key, rows in zip(missing, made, strict=True))
-            self._kept.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?)", rows)
-            self._kept.execute("COMMIT")
+            rows = [(key, rows.tobytes()) for key, rows in zip(missing, made, strict=True)]
+            with self._lock:
+                self._kept.execute("BEGIN")
+                self._kept.executemany("INSERT OR REPLACE INTO kept VALUES (?, ?)", rows)
+                self._kept.execute("COMMIT")
+
+    def _has(self, key: bytes) -> bool:
+        return self._kept.execute("SELECT 1 FROM kept WHERE key = ?", (key,)).fetchone() is not None
 
 
 def rows_of(*parts: Part) -> list[PassageRow]:

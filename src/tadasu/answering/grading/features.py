@@ -6,8 +6,8 @@ The model and how it was fitted and measured: ``models/grader/card.md``; made by
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,9 +16,10 @@ from tadasu.answering.grading.model import FeatureModel, LanguageModel, Numbers,
 from tadasu.answering.grading.signals import FLAT_SPREAD, PASSAGE_SIGNALS, Measured, measure
 from tadasu.core.grades import Grade, Thresholds, ungraded
 from tadasu.core.retrieved import Candidate, Retrieval
-from tadasu.core.usage import Call, Stage
-from tadasu.errors import GradingFailed
+from tadasu.core.usage import Stage
+from tadasu.errors import GradingFailed, SettingsInvalid
 from tadasu.ports import Ledger
+from tadasu.runtime.ledger import timed
 
 TIER = "features"
 _FALLBACK_LANGUAGE = "en"
@@ -32,10 +33,8 @@ class FeatureGrader:
     strip holds the answer if its passage does.
     """
 
-    def __init__(self, model: FeatureModel, *, thresholds: Thresholds | None = None) -> None:
-        """`thresholds` take the place of those that were fitted with the model, for every language."""
+    def __init__(self, model: FeatureModel) -> None:
         self._model = model
-        self._thresholds = thresholds
 
     @property
     def id(self) -> str:
@@ -44,23 +43,12 @@ class FeatureGrader:
 
     def thresholds(self, language: str) -> Thresholds:
         """The borders between the levels that apply to a question in `language`."""
-        return self._thresholds or self._of(language).thresholds
+        return self._of(language).thresholds
 
     async def grade(self, question: str, retrieval: Retrieval, *, ledger: Ledger) -> Sequence[Grade]:
         """One grade per candidate, in order; see `tadasu.ports.Grader`."""
-        started, clock = ledger.elapsed_ms(), time.perf_counter()
-        grades = self.grade_now(question, retrieval)
-        ledger.record(
-            Call(
-                stage=Stage.GRADE,
-                provider="local",
-                model=self.id,
-                started_ms=started,
-                duration_ms=(time.perf_counter() - clock) * 1000.0,
-                items=len(grades),
-            )
-        )
-        return grades
+        with timed(ledger, Stage.GRADE, provider="local", model=self.id, items=len(retrieval.candidates)):
+            return self.grade_now(question, retrieval)
 
     def grade_now(self, question: str, retrieval: Retrieval) -> list[Grade]:
         """`grade` without a ledger; raises GradingFailed where the question itself cannot be measured."""
@@ -70,12 +58,15 @@ class FeatureGrader:
             measured = measure(question, retrieval)
         except (ValueError, TypeError, AttributeError) as error:
             raise GradingFailed(grader=self.id, reason=f"{type(error).__name__}: {error}") from error
-        model = self._of(measured.language)
-        passages, strips = _probabilities(model, measured)
+        passages, strips = self.probabilities(measured)
         return [
             self._grade(index, candidate, measured, float(passages[index]), strips)
             for index, candidate in enumerate(retrieval.candidates)
         ]
+
+    def probabilities(self, measured: Measured) -> tuple[Numbers, Numbers]:
+        """Of every passage and of every strip, NaN where nothing can be said."""
+        return _probabilities(self._of(measured.language), measured)
 
     def _of(self, language: str) -> LanguageModel:
         return self._model.languages.get(language) or self._model.languages[_FALLBACK_LANGUAGE]
@@ -104,18 +95,38 @@ class FeatureGrader:
         )
 
 
-def open_grader(path: str | Path | None = None, thresholds: Thresholds | None = None) -> FeatureGrader:
-    """The shipped grader, or one fitted elsewhere.
+def open_grader(
+    path: str | Path | None = None, *, tau_high: float | None = None, tau_low: float | None = None
+) -> FeatureGrader:
+    """The shipped grader, or one fitted elsewhere; the plugin behind ``tadasu.graders: features``.
 
     Args:
         path: a ``features.json`` or the folder that holds it; the shipped one where None.
-        thresholds: borders to use instead of the fitted ones.
+        tau_high: HIGH from this probability, in every language; as fitted where None.
+        tau_low: LOW below this probability, in every language; as fitted where None.
 
     Raises:
         ModelUnavailable: the file is missing or damaged.
+        SettingsInvalid: the borders are not 0 <= tau_low <= tau_high <= 1.
     """
     place = Path(path) if path is not None else shipped_folder()
-    return FeatureGrader(load(place if place.suffix == ".json" else place / "features.json"), thresholds=thresholds)
+    model = load(place if place.suffix == ".json" else place / "features.json")
+    return FeatureGrader(_with_borders(model, tau_high, tau_low))
+
+
+def _with_borders(model: FeatureModel, tau_high: float | None, tau_low: float | None) -> FeatureModel:
+    languages = {}
+    for language, part in model.languages.items():
+        fitted = part.thresholds
+        # A border that is set moves the fitted one along where they would cross.
+        high = tau_high if tau_high is not None else max(fitted.high, tau_low or 0.0)
+        low = tau_low if tau_low is not None else min(fitted.low, high)
+        try:
+            languages[language] = replace(part, thresholds=Thresholds(high=high, low=low))
+        except ValueError as error:
+            reason = f"must satisfy 0 <= tau_low <= tau_high <= 1 (they are {low} and {high})"
+            raise SettingsInvalid(where="tadasu.toml", key="grading.tau_high", reason=reason) from error
+    return replace(model, languages=languages)
 
 
 def shipped_folder() -> Path:
@@ -156,7 +167,7 @@ def _reason(measured: Measured, index: int) -> str:
     if not math.isnan(row["cover"]):
         parts.append(f"{row['cover']:.0%} of the question's weight in words, {row['strip_cover']:.0%} in one strip")
     if not math.isnan(row["bm25"]):
-        parts.append(f"keyword rank {round(1.0 / row['bm25_rank'])}")
+        parts.append(f"keyword score {row['bm25_share']:.0%} of the best")
     if not math.isnan(row["cosine"]):
         parts.append(f"cosine {row['cosine']:.2f} ({row['cosine_lead']:+.3f} to the best other)")
         if measured.flat:

@@ -22,6 +22,7 @@ from tadasu.text.language import detect
 if TYPE_CHECKING:
     from tadasu.core.vectors import FloatVector
 
+_RIVAL = 2
 FLAT_SPREAD = 0.06
 """Below this spread of all cosines, they say nothing on their own: only ranks and leads are used."""
 
@@ -202,7 +203,13 @@ def _words(asked: AskedFor, candidate: Candidate, row: Numbers, strips: Numbers)
 
 def _occurrences(terms: Sequence[Term], texts: Sequence[FoldedText]) -> Numbers:
     """(terms, texts) of 0 and 1."""
-    return np.array([[term.occurs(text) for text in texts] for term in terms], dtype=np.float64)
+    found = np.zeros((len(terms), len(texts)))
+    whole = FoldedText("\n".join(text.plain for text in texts), "\n".join(text.words for text in texts))
+    for row, term in enumerate(terms):
+        # Most terms are nowhere in a passage, and one look tells.
+        if term.occurs(whole):
+            found[row] = [term.occurs(text) for text in texts]
+    return found
 
 
 def _share(terms: Sequence[Term], texts: Sequence[FoldedText]) -> Numbers:
@@ -269,13 +276,23 @@ def _or_order(ranks: Sequence[float], scores: Numbers) -> Numbers:
 
 
 def _lead(passages: Numbers, source: int, target: int) -> None:
-    """How far a signal lies above the best of the other candidates (negative: below); 0 where there is no other."""
+    """How far a signal lies above the third best of the other candidates (negative: below); 0 where there is no other.
+
+    Not above the best other: two or three passages may hold the answer, and must not talk each other down. With the
+    best other, a set with one right passage per question is sorted little better (AUC .9914 against .9908 on jaquad).
+    """
     values = passages[:, source]
-    for index in range(len(values)):
-        others = np.delete(values, index)
-        others = others[~np.isnan(others)]
-        if not math.isnan(values[index]):
-            passages[index, target] = values[index] - others.max() if len(others) else 0.0
+    known = np.flatnonzero(~np.isnan(values))
+    if len(known) == 1:
+        passages[known, target] = 0.0
+    if len(known) < 2:
+        return
+    ranked = known[np.argsort(-values[known], kind="stable")]
+    third, fourth = values[ranked[min(_RIVAL, len(ranked) - 1)]], values[ranked[min(_RIVAL + 1, len(ranked) - 1)]]
+    passages[ranked, target] = values[ranked] - third
+    passages[ranked[: _RIVAL + 1], target] = values[ranked[: _RIVAL + 1]] - fourth
+    if len(ranked) <= _RIVAL + 1:
+        passages[ranked[-1], target] = values[ranked[-1]] - values[ranked[-2]]
 
 
 def _views(passages: Numbers, *, flat: bool) -> tuple[str, ...]:
