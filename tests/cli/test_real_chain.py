@@ -1,11 +1,14 @@
-"""Every part real: a workspace of three documents, the shipped models, the command line as a process."""
+"""Every part real: a workspace of three documents, the shipped models, whole command lines."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ import pytest
 
 from tadasu.app.settings_file import settings_text
 from tadasu.app.workspace import create_workspace
+from tadasu.cli.application import run
 
 WARRANTY = "The warranty period for the KPT-340 pressure transmitter is 24 months from delivery."
 DOCUMENTS = {
@@ -22,12 +26,33 @@ DOCUMENTS = {
 }
 
 
-def tadasu(folder: Path, *arguments: str, stdin: str = "", **changes: str) -> subprocess.CompletedProcess[str]:
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def tadasu(folder: Path, *arguments: str, stdin: str = "") -> Done:
+    """One command line in this process; `as_process` is the same in its own."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.chdir(folder)
+        patch.setattr(sys, "stdin", io.StringIO(stdin))
+        patch.setenv("LC_ALL", "C.UTF-8")
+        for name in [name for name in os.environ if name.startswith("TADASU_")]:
+            patch.delenv(name)
+        code = run(arguments)
+    return Done(int(code), out.getvalue(), err.getvalue())
+
+
+def as_process(folder: Path, *arguments: str) -> Done:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TADASU_", "LC_", "LANG"))}
-    return subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "tadasu", *arguments],
-        cwd=folder, input=stdin, capture_output=True, encoding="utf-8", env={**kept, "LANG": "C.UTF-8", **changes}, check=False,
+        cwd=folder, capture_output=True, encoding="utf-8", env={**kept, "LANG": "C.UTF-8"}, check=False,
     )  # fmt: skip
+    return Done(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.fixture(scope="module")
@@ -37,28 +62,28 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path = root / "docs" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    done = tadasu(root, "ingest", "docs", "--json")
+    done = as_process(root, "ingest", "docs", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["added"] == 3
     return root
 
 
-def told(done: subprocess.CompletedProcess[str]) -> Any:
+def told(done: Done) -> Any:
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 def test_a_question_is_answered_traced_and_explained(workspace: Path) -> None:
-    answer = told(tadasu(workspace, "ask", "How long is the warranty period for the KPT-340?", "--json"))
+    answer = told(as_process(workspace, "ask", "How long is the warranty period for the KPT-340?", "--json"))
     assert answer["status"] == "answered"
     assert "24 months" in answer["answer"]
     assert answer["citations"][0]["source"] == "docs/service/warranty.md"
     text = (workspace / "docs" / "service" / "warranty.md").read_text(encoding="utf-8")
     assert answer["citations"][0]["quote"] in text
-    run = told(tadasu(workspace, "trace", "last", "--json"))
-    assert run["id"] == answer["run"]
-    assert run["calls"]
-    assert run["cost"] == {"usd": 0.0, "unpriced_calls": 0}
+    record = told(tadasu(workspace, "trace", "last", "--json"))
+    assert record["id"] == answer["run"]
+    assert record["calls"]
+    assert record["cost"] == {"usd": 0.0, "unpriced_calls": 0}
     assert told(tadasu(workspace, "why", answer["run"], "warranty.md", "--json"))["fate"] == "cited"
     shown = tadasu(workspace, "trace", answer["run"])
     assert shown.returncode == 0
