@@ -125,6 +125,21 @@ async def test_only_what_lies_below_the_roots_is_removed(tmp_path: Path) -> None
     assert (await ingestion(store).run(tmp_path / "one-more", prune=False)).removed == 0
 
 
+async def test_ingesting_the_workspace_leaves_what_came_from_outside(tmp_path: Path) -> None:
+    store, base = memory_store(), tmp_path / "ws"
+    write(base / "tadasu.toml", "")
+    write(base / "notes" / "a.md", "Inside.")
+    write(base / "gone" / "b.md", "Inside, and soon gone.")
+    write(tmp_path / "manuals" / "c.md", "Outside.")
+    await ingestion(store).run([tmp_path / "manuals", base], base=base)
+    assert set(await store.fingerprints(tenant="default")) == {"notes/a.md", "gone/b.md", "manuals/c.md"}
+    (base / "gone" / "b.md").unlink()
+    (base / "gone").rmdir()
+    report = await ingestion(store).run(base, base=base)
+    assert (report.removed, report.failed) == (1, ())
+    assert set(await store.fingerprints(tenant="default")) == {"notes/a.md", "manuals/c.md"}
+
+
 async def test_a_folder_that_cannot_be_read_removes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder, store = corpus(tmp_path / "docs"), memory_store()
     await ingestion(store).run(folder)

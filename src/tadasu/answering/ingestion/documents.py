@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import hashlib
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -23,13 +24,26 @@ def fingerprint(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def content_hash(mark: str, access: Access, version: str) -> str:
+class Place(enum.Enum):
+    """Where a file lies: inside the workspace's folder (or there is none), or outside. Values are digits of hashes."""
+
+    INSIDE = "0"
+    OUTSIDE = "1"
+
+
+def content_hash(mark: str, access: Access, version: str, *, place: Place = Place.INSIDE) -> str:
     """What changes exactly when a document has to be stored anew: its bytes, who may see it, or how it is read.
 
-    The first eight digits say who may see it, so that a change of that alone can be told.
+    64 hexadecimal digits. The first eight say who may see it, so that a change of that alone can be told; the ninth
+    says where it lies, so that a folder inside the workspace never takes a document from outside for one of its own.
     """
     seen_by = digest(access.tenant, *sorted(access.groups))
-    return seen_by[:8] + digest(mark, seen_by, version)[8:]
+    return seen_by[:8] + place.value + digest(mark, seen_by, version)[9:]
+
+
+def place_of(content_hash: str) -> str:
+    """The digit of a stored hash that says where its file lay."""
+    return content_hash[8:9]
 
 
 def document_of(

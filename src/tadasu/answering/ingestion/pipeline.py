@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tadasu.answering.ingestion.chunkers import label_of
+from tadasu.answering.ingestion.documents import place_of
 from tadasu.answering.ingestion.reading import Cut, FileEnd, IngestionSettings, Ledger, Reader, is_below
 from tadasu.answering.ingestion.report import Failure, FileOutcome, FileReport, IngestReport, Progress
 from tadasu.answering.ingestion.walk import FoundFile, Refused, Root, roots_of, walk
@@ -134,7 +135,11 @@ class Ingestion:
         stored: dict[str, str] = {}
         for root in roots:
             below = await self._index.fingerprints(tenant=tenant, source_prefix=root.source)
-            stored |= {source: mark for source, mark in below.items() if is_below(source, root.source)}
+            stored |= {
+                source: mark
+                for source, mark in below.items()
+                if is_below(source, root.source) and place_of(mark) == root.place.value
+            }
         return stored
 
     async def _write(

@@ -159,7 +159,7 @@ class Reader:
             )
         kind = kind_by_name(found.path.name, source=found.source)
         data = self._bytes(found)
-        mark = content_hash(fingerprint(data), access, self._version)
+        mark = content_hash(fingerprint(data), access, self._version, place=found.place)
         if ledger.stored.get(found.source) == mark:
             ledger.seen.add(found.source)
             yield None
@@ -172,7 +172,9 @@ class Reader:
                 yield failure_of(error, source=found.source, row=item.row)
                 continue
             source = f"{found.source}#{item.key}" if item.key else found.source
-            hashed = content_hash(item.fingerprint, access, self._version) if item.key else mark
+            hashed = mark
+            if item.key:
+                hashed = content_hash(item.fingerprint, access, self._version, place=found.place)
             ledger.seen.add(source)
             cut_any = True
             yield None if ledger.stored.get(source) == hashed else self._cut(item, source, hashed, access, found.source)

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tadasu.answering.ingestion.access import ACCESS_FILE, AccessRule, read_rule, rule_above
+from tadasu.answering.ingestion.documents import Place
 from tadasu.errors import DocumentError, DocumentUnreadable, InputInvalid, PathEscapes
 
+_SETTINGS_FILE = "tadasu.toml"
 _SPECIAL = (
     (stat.S_ISFIFO, "it is a named pipe, not a file"),
     (stat.S_ISSOCK, "it is a socket, not a file"),
@@ -22,10 +24,11 @@ _SPECIAL = (
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A folder or file to ingest, and how the sources of its documents begin."""
+    """A folder or file to ingest, how the sources of its documents begin, and where it lies."""
 
     path: Path
     source: str
+    place: Place = Place.INSIDE
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +39,7 @@ class FoundFile:
     source: str
     size: int
     groups: frozenset[str]
+    place: Place = Place.INSIDE
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +69,7 @@ def roots_of(paths: Path | Sequence[Path], *, base: Path | None = None) -> tuple
         resolved.setdefault(path.resolve(), Path(os.path.abspath(path)).name)  # noqa: PTH100 - a link keeps its name
     kept = [path for path in resolved if not any(path != other and path.is_relative_to(other) for other in resolved)]
     above = base.resolve() if base is not None else None
-    roots = tuple(Root(path, _name(path, resolved[path], above)) for path in kept)
+    roots = tuple(_root(path, resolved[path], above) for path in kept)
     for root in roots:
         twins = [other for other in roots if other.source == root.source and other is not root]
         if twins:
@@ -77,11 +81,11 @@ def roots_of(paths: Path | Sequence[Path], *, base: Path | None = None) -> tuple
     return roots
 
 
-def _name(path: Path, name: str, base: Path | None) -> str:
-    if base is not None and path.is_relative_to(base):
-        inside = path.relative_to(base).as_posix()
-        return "" if inside == "." else normal_source(inside)
-    return normal_source(name)
+def _root(path: Path, name: str, base: Path | None) -> Root:
+    if base is None or not path.is_relative_to(base):
+        return Root(path, normal_source(name), Place.INSIDE if base is None else Place.OUTSIDE)
+    inside = path.relative_to(base).as_posix()
+    return Root(path, "" if inside == "." else normal_source(inside))
 
 
 def normal_source(path: str) -> str:
@@ -90,7 +94,7 @@ def normal_source(path: str) -> str:
 
 
 def walk(root: Root, *, groups: frozenset[str] = frozenset()) -> Iterator[FoundFile | Refused]:
-    """Files below `root`, sorted by name; hidden ones (``.name``) and lock files (``~$name``) are passed over.
+    """Files below `root`, sorted by name; hidden ones (``.name``), lock files (``~$name``) and our settings passed over.
 
     Links to files inside the root are followed, links that leave it refused; folders behind links are walked only where
     no other way leads to them. Nothing is opened, so pipes and devices cannot block.
@@ -142,7 +146,7 @@ class _Walker:
             yield Refused(source, DocumentUnreadable(source=source or ".", reason=reason_of(error)), keep=True)
             return
         for entry in entries:
-            if entry.name.startswith((".", "~$")):
+            if entry.name.startswith((".", "~$")) or entry.name == _SETTINGS_FILE:
                 continue
             here = below + normal_source(entry.name)
             child = Path(entry.path)
@@ -177,7 +181,7 @@ class _Walker:
             if test(found.st_mode):
                 yield Refused(source, DocumentUnreadable(source=source, reason=reason), keep=False)
                 return
-        yield FoundFile(path, source, found.st_size, rule.of(path.name))
+        yield FoundFile(path, source, found.st_size, rule.of(path.name), self._root.place)
 
     def _rule_of_target(self, target: Path, rule: AccessRule) -> AccessRule:
         """A link must not open what its target's folder closes: where they differ, the target's rule holds."""
