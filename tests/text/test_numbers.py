@@ -69,6 +69,12 @@ def only(text: str) -> Number:
         ("第3回", [("3", "回")]),
         ("10:30", [("10", "時"), ("30", "min")]),
         ("10時30分", [("10", "時"), ("30", "min")]),
+        ("午後10時30分", [("22", "時"), ("30", "min")]),
+        ("10:30 p.m.", [("22", "時"), ("30", "min")]),
+        ("5 pm", [("17", "時")]),
+        ("12 a.m.", [("0", "時")]),
+        ("午前9時", [("9", "時")]),
+        ("5 years old", [("5", "歳")]),
         ("three months", [("3", "か月")]),
         ("three hundred and two", [("302", "")]),
         ("twenty-one days", [("21", "日")]),
@@ -125,6 +131,10 @@ def test_codes_names_and_idioms_are_not_quantities(text: str) -> None:
         ("90 min", "1.5時間"),
         ("25度", "25°C"),
         ("2 hours", "2時間"),
+        ("5 p.m.", "17時"),
+        ("午後5時", "5 PM"),
+        ("10 times", "10倍"),
+        ("a 5-year-old", "5歳"),
     ],
 )
 def test_a68_the_same_quantity_is_known_in_another_spelling(answer: str, source: str) -> None:

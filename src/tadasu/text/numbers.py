@@ -52,6 +52,7 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_MINUS = frozenset("([{=:,;~<>*")
+_HALF_DAY = re.compile(r" ?([AaPp])(?:\.[Mm]\.|[Mm]\b)")
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b")
 _RANGE = re.compile(r" ?(?:-|~|—|to|から|ないし|and) ?(?=[-$¥€£]?[0-9])")
 
@@ -120,7 +121,8 @@ def _scan_between(text: str, start: int, end: int) -> Iterator[_Found]:
             continue
         if match["time"]:
             hours, minutes = match["time"].split(":")
-            yield _Found(Decimal(hours), "時", match.start(), match.end())
+            hour, _ = _of_day(text, Decimal(hours), match.start(), match.end())
+            yield _Found(hour, "時", match.start(), match.end())
             yield _Found(Decimal(minutes), "min", match.start(), match.end())
             continue
         current = _read(text, match, end)
@@ -177,6 +179,9 @@ def _digit_number(text: str, match: re.Match[str], end: int) -> _Found | None:
         return _Found(value, PREFIXED[currency.upper()], start, stop, spelled, scale)
     scale = int(value / unscaled) if value != unscaled else scale
     unit, stop = _unit(text, stop, end)
+    hour, after = _of_day(text, value, begins, stop)
+    if unit == "時" or (not unit and after > stop):
+        return _Found(hour, "時", start, after if not unit else stop, spelled)
     if not unit and not spelled:
         ordinal = _ORDINAL.match(text, stop, end)
         if ordinal:
@@ -184,6 +189,15 @@ def _digit_number(text: str, match: re.Match[str], end: int) -> _Found | None:
         elif stop < end and text[stop].isascii() and (text[stop].isalpha() or text[stop] == "_"):
             return None  # a code: 5G, 3D, 4x4
     return _Found(value, unit, start, stop, spelled, scale)
+
+
+def _of_day(text: str, hour: Decimal, start: int, stop: int) -> tuple[Decimal, int]:
+    """An hour on the clock of 24, by 午後 before it or p.m. after it, and where that ends."""
+    half = _HALF_DAY.match(text, stop)
+    afternoon = half[1] in "Pp" if half else text.endswith("午後", 0, start)
+    if hour > 12 or not (half or text.endswith(("午後", "午前"), 0, start)):
+        return hour, stop
+    return hour % 12 + (12 if afternoon else 0), half.end() if half else stop
 
 
 def _is_minus(text: str, at: int) -> bool:

@@ -27,7 +27,7 @@ _SPELLINGS: dict[str, str] = {
     "ms": "ms ミリ秒 milliseconds millisecond",
     "回": "回 times 度目 回目",
     "倍": "倍 fold",
-    "歳": "歳 才",
+    "歳": "歳 才 years\u00a0old year\u00a0old years-old year-old yo",
     "世紀": "世紀 century centuries",
     "m": "m メートル meters meter metres metre",
     "km": "km キロメートル kilometers kilometer kilometres kilometre",
