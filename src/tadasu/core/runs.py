@@ -38,6 +38,8 @@ class StripFate(enum.Enum):
     BELOW_THRESHOLD = "below_threshold"
     DUPLICATE = "duplicate"
     OVER_BUDGET = "over_budget"
+    HOSTILE = "hostile"
+    """Of a web passage that speaks to a model instead of to its readers."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tadasu.answering.refinement.packing import Refined, refine
 from tadasu.answering.refinement.selection import RefinementSettings
-from tadasu.answering.refinement.strips import GradedPassage, restore
+from tadasu.answering.refinement.strips import restore
+from tadasu.core.retrieved import GradedPassage
 
 __all__ = ["GradedPassage", "Refined", "RefinementSettings", "refine", "restore"]

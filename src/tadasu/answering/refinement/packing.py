@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from tadasu.answering.refinement.duplicates import merge_duplicates
 from tadasu.answering.refinement.selection import Choice, RefinementSettings, select, unique
-from tadasu.answering.refinement.strips import GradedPassage
 from tadasu.core.answers import Evidence
+from tadasu.core.retrieved import GradedPassage
 from tadasu.core.runs import StripFate, StripRecord
 from tadasu.ports import TokenCounter
 

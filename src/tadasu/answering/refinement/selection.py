@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tadasu.answering.refinement.strips import GradedPassage, ScoredStrip, is_heading, score_strips
-from tadasu.core.documents import BlockKind
+from tadasu.answering.refinement.strips import ScoredStrip, is_heading, score_strips, strips_of
+from tadasu.core.documents import BlockKind, Origin
 from tadasu.core.grades import Level
+from tadasu.core.retrieved import GradedPassage
 from tadasu.core.runs import StripFate
+from tadasu.text.injection import speaks_to_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +69,28 @@ def unique(passages: Sequence[GradedPassage]) -> list[GradedPassage]:
 
 def select(passages: Sequence[GradedPassage], *, settings: RefinementSettings) -> list[Choice]:
     """One choice per strip of each passage, passages in the order given (best first)."""
-    none_high = all(graded.grade.level is not Level.HIGH for graded in passages)
+    none_high = all(graded.grade.level is not Level.HIGH or hostile(graded) is not None for graded in passages)
     choices: list[Choice] = []
     for rank, graded in enumerate(passages):
+        if (found := hostile(graded)) is not None:
+            choices.extend(
+                Choice(one, StripFate.HOSTILE, f"strip {found}", rank, one.strip.index) for one in score_strips(graded)
+            )
+            continue
         at_least = settings.keep_at_least if none_high or graded.grade.level is Level.HIGH else 0
         choices.extend(_select_one(graded, rank=rank, at_least=at_least, settings=settings))
     return choices
+
+
+def hostile(graded: GradedPassage) -> int | None:
+    """The first strip of a web passage that speaks to a model; None where there is none, and for our own documents.
+
+    Who gives orders to a model in one sentence is not believed in the next: the passage goes as a whole.
+    """
+    if graded.passage.origin is not Origin.WEB or not speaks_to_model(graded.passage.text):
+        return None
+    strips = strips_of(graded.passage)
+    return next((strip.index for strip in strips if speaks_to_model(strip.text)), 0)
 
 
 def _select_one(graded: GradedPassage, *, rank: int, at_least: int, settings: RefinementSettings) -> list[Choice]:
