@@ -94,7 +94,7 @@ def normal_source(path: str) -> str:
 
 
 def walk(root: Root, *, groups: frozenset[str] = frozenset()) -> Iterator[FoundFile | Refused]:
-    """Files below `root`, sorted by name; hidden ones (``.name``), lock files (``~$name``) and our settings passed over.
+    """Files below `root`, sorted by name, without hidden ones (``.name``), lock files (``~$name``) and our settings.
 
     Links to files inside the root are followed, links that leave it refused; folders behind links are walked only where
     no other way leads to them. Nothing is opened, so pipes and devices cannot block.
