@@ -163,6 +163,9 @@ class MemoryStore:
                 raise ValueError(f"passage {item.passage.id}: strips need one vector each")
         if len({item.passage.id for item in passages}) != len(passages):
             raise ValueError(f"document {document.id}: two passages have one id")
+        others = {i.passage.id for id_, (_, held) in self._documents.items() if id_ != document.id for i in held}
+        if not others.isdisjoint(item.passage.id for item in passages):
+            raise ValueError(f"document {document.id}: a passage id is another document's")
         self._documents[document.id] = (document, tuple(passages))
 
     async def remove(self, document_ids: Sequence[str]) -> None:

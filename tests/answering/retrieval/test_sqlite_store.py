@@ -325,3 +325,17 @@ async def test_closing_twice_is_harmless_and_a_closed_store_says_so(tmp_path: Pa
     await store.close()
     with pytest.raises(ValueError, match="closed"):
         await found(store)
+
+
+async def test_closing_waits_for_questions_in_flight(tmp_path: Path) -> None:
+    store = opened(tmp_path / "index.db")
+    await put(store, *(sample(number) for number in range(20)))
+    asked = [asyncio.create_task(found(store)) for _ in range(12)]
+    await asyncio.sleep(0)
+    await store.close()
+    for answer in await asyncio.gather(*asked, return_exceptions=True):
+        # Asked in time, or told that it was too late: never a crash, never half an answer.
+        if isinstance(answer, BaseException):
+            assert isinstance(answer, ValueError)
+        else:
+            assert len(answer) == 60

@@ -17,6 +17,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -146,6 +147,17 @@ class StoreConformance:
             await store.put(document, with_vectors(items, [np.full(self.dimensions, np.nan, np.float32)]))
         assert await store.sources(reader=Reader()) == []
         await store.close()
+
+    async def test_passages_that_are_not_the_documents_own_are_refused(self, make_store: MakeStore) -> None:
+        async with _Filled(make_store, self.dimensions, _library()) as filled:
+            document, items = SampleDocument("new.md", (("a",), ("b",))).built(dimensions=self.dimensions)
+            taken = replace(items[1].passage, id=filled.items()[0].passage.id)
+            foreign = replace(items[1].passage, document_id="another")
+            for passage in (taken, foreign, items[0].passage):
+                with pytest.raises(ValueError, match=r"."):
+                    await filled.store.put(document, [items[0], replace(items[1], passage=passage)])
+            assert await filled.store.document(document.id, reader=Reader()) is None
+            assert len(await filled.store.lexical(["common"], k=99, scope=Scope(EVERYBODY))) == 14
 
     # --- what a search may touch -------------------------------------------------------------
 

@@ -28,7 +28,7 @@ class Connections:
         self._busy_seconds = busy_seconds
         self._idle: list[sqlite3.Connection] = []
         self._all: list[sqlite3.Connection] = []
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
         self._write_lock = threading.Lock()
         self._closed = False
 
@@ -48,14 +48,21 @@ class Connections:
             connection.close()
             raise
         with self._lock:
+            if self._closed:
+                connection.close()
+                raise ValueError("the store is closed")
             self._all.append(connection)
         return connection
 
     @contextmanager
     def translated(self) -> Iterator[None]:
-        """SQLite's failures as ours."""
+        """SQLite's failures as ours; ValueError for rows that contradict what is stored."""
         try:
             yield
+        except sqlite3.IntegrityError as error:
+            raise ValueError(f"contradicts what is stored: {error}") from error
+        except sqlite3.ProgrammingError:
+            raise
         except sqlite3.DatabaseError as error:
             raise self._meaning(error) from error
 
@@ -82,6 +89,7 @@ class Connections:
             finally:
                 with self._lock:
                     self._idle.append(connection)
+                    self._lock.notify_all()
 
     @contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -107,9 +115,10 @@ class Connections:
                 raise
 
     def close(self) -> None:
-        """Close every connection. Waits for the writer, not for readers; call it when they are done."""
+        """Close every connection, once those at work are done: closing one under a running thread could crash it."""
         with self._write_lock, self._lock:
             self._closed = True
+            self._lock.wait_for(lambda: len(self._idle) == len(self._all))
             for connection in self._all:
                 connection.close()
             self._all.clear()
