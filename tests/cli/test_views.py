@@ -40,7 +40,7 @@ def test_trace_shows_the_whole_run_as_a_tree(call: Call, asked: ScriptedTadasu) 
         "kept: it answers · 0.93: The warranty is 24 months.",
         "dropped: below the threshold · 0.10: Ask the office.",
         "answer: answered, by extractive-1",
-        "Removed: “It costs 99 EUR.” (number 99)",
+        "Removed: “It costs 99 EUR.” (not in its source: the number 99)",
         "2 calls, $0, 42 ms",
         "grade · local/features-1 · 0 ms · 10 items · $0",
     ):

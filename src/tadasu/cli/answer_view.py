@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tadasu.cli.frame import Frame, clean
-from tadasu.core.answers import Citation
+from tadasu.core.answers import CheckedSentence, Citation
 from tadasu.core.documents import Origin
-from tadasu.core.runs import ActionKind, Run
+from tadasu.core.runs import ActionKind, Round, Run
+from tadasu.text.messages import finding
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -27,6 +28,17 @@ def action_words(frame: Frame, kind: ActionKind) -> str:
         case ActionKind.ABSTAIN:
             return frame.say("abstained")
         case ActionKind.REFINE:
+            return ""
+
+
+def step_words(frame: Frame, one: Round) -> str:
+    """What goes on after a round, while it goes on; empty where nothing more is searched."""
+    match one.action.kind:
+        case ActionKind.SEARCH_AGAIN:
+            return frame.say("{verdict}: searching again …", verdict=one.verdict.name)
+        case ActionKind.SEARCH_WEB:
+            return frame.say("{verdict}: searching the web …", verdict=one.verdict.name)
+        case _:
             return ""
 
 
@@ -87,6 +99,11 @@ def print_sources(frame: Frame, console: Console, run: Run) -> None:
         console.print(f"    “{one_line(citation.quote)}”", style="dim", soft_wrap=True)
 
 
+def findings_words(frame: Frame, sentence: CheckedSentence) -> str:
+    """What the check found in a sentence."""
+    return ", ".join(finding(one, frame.language) for one in sentence.findings)
+
+
 def print_footer(frame: Frame, console: Console, run: Run) -> None:
     """Warnings, the path of verdicts, cost, time and the run's id."""
     for sentence in run.answer.removed:
@@ -94,7 +111,7 @@ def print_footer(frame: Frame, console: Console, run: Run) -> None:
             frame.say(
                 "Removed: “{sentence}” ({findings})",
                 sentence=one_line(sentence.text, 160),
-                findings=", ".join(sentence.findings) or sentence.support.value,
+                findings=findings_words(frame, sentence),
             ),
             style="yellow",
             soft_wrap=True,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 from rich.tree import Tree
 
-from tadasu.cli.answer_view import cost_words, one_line, seconds, source_line
+from tadasu.cli.answer_view import cost_words, findings_words, one_line, seconds, source_line
 from tadasu.cli.search import grade_words
 from tadasu.core.grades import Level, Verdict
 from tadasu.core.runs import GradedCandidate, Round, Run, StripFate, StripRecord
@@ -131,10 +131,10 @@ def _add_answer(frame: Frame, tree: Tree, run: Run) -> None:
     branch.add(_line(answer.text))
     for sentence in answer.sentences:
         markers = "".join(f"[{marker}]" for marker in sentence.markers)
-        findings = f" ({', '.join(sentence.findings)})" if sentence.findings else ""
+        findings = f" ({findings_words(frame, sentence)})" if sentence.findings else ""
         branch.add(_line(f"{sentence.support.value} {markers}{findings}: {one_line(sentence.text, 160)}", "dim"))
     for sentence in answer.removed:
-        findings = ", ".join(sentence.findings) or sentence.support.value
+        findings = findings_words(frame, sentence)
         text = "Removed: “{sentence}” ({findings})"
         branch.add(_line(frame.say(text, sentence=one_line(sentence.text, 160), findings=findings), "yellow"))
     for citation in answer.citations:

@@ -48,6 +48,29 @@ def abstention(code: str, language: str) -> str:
     return translate(ABSTENTIONS.get(code, ABSTENTIONS["insufficient"]), language)
 
 
+FINDINGS: dict[str, str] = {
+    "number": "not in its source: the number {what}",
+    "date": "not in its source: the date {what}",
+    "name": "not in its source: the name {what}",
+    "wording": "only {what} of its words are in its source",
+    "negation": "its source says the opposite",
+    "language": "nothing in it can be compared with its source, which is in another language",
+    "uncited": "it names no source, and none says it",
+    "refusal": "it says that something is not known",
+}
+"""First word of a check's finding (``tadasu.core.answers.CheckedSentence``) to its message id."""
+
+
+def finding(found: str, language: str) -> str:
+    """What a check found, as words for a reader; a finding of another kind stays as it is.
+
+    >>> finding("number 42 kg", "en")
+    'not in its source: the number 42 kg'
+    """
+    kind, _, what = found.partition(" ")
+    return translate(FINDINGS[kind], language, what=what) if kind in FINDINGS else found
+
+
 def catalogue(language: str) -> gettext.NullTranslations:
     """Translations for a language tag such as ``ja`` or ``ja-JP``; English, the source, for any other."""
     return _load(re.split(r"[-_.]", language, maxsplit=1)[0].lower())

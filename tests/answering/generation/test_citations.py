@@ -18,6 +18,7 @@ from tadasu.answering.generation.citations import (
     read,
     render,
 )
+from tadasu.answering.generation.compose import Warned
 from tests.answering.writing import chat, compose, evidence
 
 FORMS = {
@@ -137,7 +138,7 @@ async def test_a55_a_reply_with_every_kind_of_marker_shows_only_real_ones() -> N
         "The pump weighs 3 kg, [1]. The valve weighs 5 kg[2]. The hose is 2 m long[3]. The tank holds 40 L [4]."
     )
     assert [c.quote for c in answer.citations] == [piece.strip.text for piece in pieces]
-    assert answer.warnings == ("citations_dropped",)
+    assert answer.warnings == (Warned.DROPPED,)
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,11 @@ from collections.abc import AsyncIterator
 import pytest
 
 from tadasu.answering.generation import AnswerComposer, ExtractiveWriter, SentenceReleased
+from tadasu.answering.generation.compose import Warned
 from tadasu.core.answers import AnswerStatus, Reason, Support
 from tadasu.errors import ProviderAnswerInvalid, ProviderUnreachable
 from tadasu.ports import Ledger, WritingTask
+from tadasu.text.messages import FINDINGS, finding, translate
 from tests.answering.writing import Book, chat, compose, evidence
 
 EN = evidence(
@@ -45,7 +47,7 @@ async def test_a59_numbers_of_removed_sentences_leave_no_gap() -> None:
     )
     assert answer.text == "価格は500円です[1]。2021年に発売されました[2]。"
     assert [sentence.text for sentence in answer.removed] == ["本体は赤いです。"]
-    assert answer.warnings == ("sentences_removed",)
+    assert answer.warnings == (Warned.REMOVED,)
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
@@ -143,7 +145,7 @@ async def test_a56_swapped_sources_are_put_right() -> None:
         ("The pump weighs 3 kg.", ["The pump weighs 3 kg."]),
         ("The price is 500 yen.", ["The price is 500 yen."]),
     ]
-    assert answer.warnings == ("citations_moved",)
+    assert answer.warnings == (Warned.MOVED,)
 
 
 async def test_a56_swapped_sources_are_put_right_in_japanese() -> None:
@@ -243,6 +245,16 @@ async def test_sentences_are_released_before_the_reply_ends() -> None:
     ]
 
 
+def test_every_warning_and_finding_is_said_in_japanese() -> None:
+    for warned in Warned:
+        assert translate(warned.value, "en") == warned.value
+        assert translate(warned.value, "ja") != warned.value
+    for kind in FINDINGS:
+        assert finding(f"{kind} X42", "ja") != finding(f"{kind} X42", "en")
+    assert "X42" in finding("number X42", "ja")
+    assert finding("other thing", "ja") == "other thing"
+
+
 class Failing:
     """Writes some text, then fails."""
 
@@ -261,7 +273,7 @@ async def test_a_writer_that_fails_at_once_is_replaced() -> None:
     answer = await compose(Failing(""), "How heavy is the pump?", EN, fallback=ExtractiveWriter())
     assert answer.text == "The pump weighs 3 kg. [1]"
     assert answer.writer == "extractive/1"
-    assert answer.warnings == ("writer_failed",)
+    assert answer.warnings == (Warned.REPLACED,)
 
 
 async def test_without_a_fallback_the_error_is_the_callers() -> None:
@@ -274,12 +286,12 @@ async def test_a_writer_that_fails_later_leaves_what_was_checked() -> None:
         Failing("The pump weighs 3 kg [1]. The price is 500 yen [3] and it"), "?", EN, fallback=ExtractiveWriter()
     )
     assert answer.text == "The pump weighs 3 kg [1]."
-    assert answer.warnings == ("answer_cut_off",)
+    assert answer.warnings == (Warned.CUT_OFF,)
 
 
 async def test_a_reply_cut_off_by_its_limit_loses_its_last_half_sentence() -> None:
     answer = await compose(chat("The pump weighs 3 kg [1]. The price is 5", finish="length"), "?", EN)
     assert answer.text == "The pump weighs 3 kg [1]."
-    assert answer.warnings == ("answer_cut_off",)
+    assert answer.warnings == (Warned.CUT_OFF,)
     with pytest.raises(ProviderAnswerInvalid, match="cut off"):
         await compose(chat("The price is 5", finish="length"), "?", EN)

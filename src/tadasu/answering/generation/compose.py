@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
@@ -48,6 +49,16 @@ class AnswerFinished:
     answer: Answer
 
 
+class Warned(enum.StrEnum):
+    """What a reader of the answer is told besides."""
+
+    CUT_OFF = "the answer was cut off before its end"
+    REPLACED = "the chat model failed, so the evidence is quoted instead"
+    DROPPED = "citations that point at nothing were left out"
+    MOVED = "citations were moved to the evidence that supports their sentence"
+    REMOVED = "sentences that the evidence does not support were taken out"
+
+
 ComposeEvent: TypeAlias = SentenceReleased | AnswerFinished
 
 
@@ -68,20 +79,20 @@ class AnswerComposer:
     async def compose(self, task: WritingTask, *, ledger: Ledger) -> AsyncIterator[ComposeEvent]:
         """Write and check one answer; raises a ProviderError only where nothing was released and no fallback is set."""
         draft = _Draft(task)
-        writer, warnings = self._writer, set[str]()
+        writer, warnings = self._writer, set[Warned]()
         try:
             async for event in _written(draft, writer, task, ledger):
                 yield event
         except ProviderError:
             if draft.released:
-                warnings.add("answer_cut_off")
+                warnings.add(Warned.CUT_OFF)
                 for event in draft.close():
                     yield event
             elif self._fallback is None:
                 raise
             else:
                 draft, writer = _Draft(task), self._fallback
-                warnings.add("writer_failed")
+                warnings.add(Warned.REPLACED)
                 async for event in _written(draft, writer, task, ledger):
                     yield event
         answer = draft.finish(writer.id, warnings)
@@ -154,25 +165,26 @@ class _Draft:
             if verdict.holds:
                 shown.append(self._release(sentence, tuple(piece.number for piece in support), ""))
             elif self.released and is_pure_refusal(sentence.text, self._task.question):
-                shown.append(self._release(sentence, (), "says that it is not known"))
+                shown.append(self._release(sentence, (), "refusal"))
             elif not is_pure_refusal(sentence.text, self._task.question):
                 self._remove(sentence, verdict)
         return shown
 
-    def finish(self, writer: str, warnings: set[str]) -> Answer:
+    def finish(self, writer: str, warnings: set[Warned]) -> Answer:
         """The answer as released, or an abstention."""
         self.close()
         if self._numbering.dropped:
-            warnings.add("citations_dropped")
+            warnings.add(Warned.DROPPED)
         if self._moved:
-            warnings.add("citations_moved")
+            warnings.add(Warned.MOVED)
         if self._removed:
-            warnings.add("sentences_removed")
+            warnings.add(Warned.REMOVED)
+        told = tuple(warning.value for warning in Warned if warning in warnings)
         if not any(sentence.support is Support.SUPPORTED for sentence in self._kept):
             silent = not self._removed or self._refused
             reason = Reason.INSUFFICIENT if silent else Reason.UNSUPPORTED
             language = self._task.language
-            return abstain(reason, language=language, writer=writer, removed=self._removed, warnings=sorted(warnings))
+            return abstain(reason, language=language, writer=writer, removed=self._removed, warnings=told)
         return Answer(
             text="".join(self._pieces),
             status=AnswerStatus.ANSWERED,
@@ -181,7 +193,7 @@ class _Draft:
             sentences=tuple(self._kept),
             removed=tuple(self._removed),
             writer=writer,
-            warnings=tuple(sorted(warnings)),
+            warnings=told,
         )
 
     def _waits(self, sentence: Written, cited: Sequence[int]) -> bool:

@@ -43,7 +43,12 @@ _AFTER = re.compile(r"\s*(?:$|[。!?！？|」』\"]|\.(?!\d))")
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The verdict on one sentence: `share` in [0, 1] of its words is in the strips; `findings` say what is not."""
+    """The verdict on one sentence: `share` in [0, 1] of its words is in the strips; `findings` say what is not.
+
+    A finding is ``number …``, ``date …`` or ``name …`` with what is missing, ``wording 31%`` (the share), ``negation``,
+    ``uncited``, or ``language`` where nothing could be compared across languages. `text.messages.finding` says it to a
+    reader.
+    """
 
     support: Support
     share: float
@@ -65,7 +70,7 @@ def check(sentence: str, strips: Sequence[Strip], *, question: str = "", around:
         around: other strips of the cited passages; only names are looked up there.
     """
     if not strips:
-        return Check(Support.UNCITED, 0.0)
+        return Check(Support.UNCITED, 0.0, ("uncited",))
     claim, asked, expect = _statement(plain(sentence), question)
     answer = _ANSWER.match(claim)
     claim = claim[answer.end() :] if answer else claim
@@ -79,9 +84,9 @@ def check(sentence: str, strips: Sequence[Strip], *, question: str = "", around:
     share = _share(mine, source, asked, foreign=foreign)
     if not findings:
         if foreign and share <= 0.0:
-            findings.append("nothing that can be checked across languages")
+            findings.append("language")
         elif not foreign and share < _ENOUGH.get(mine.language, _ENOUGH_ELSEWHERE):
-            findings.append(f"wording ({share:.0%} of its words)")
+            findings.append(f"wording {share:.0%}")
         elif not foreign and _turned_round(claim, strips, expect=expect):
             findings.append("negation")
     if answer and not findings and _belied(answer, mine, question, asked):
