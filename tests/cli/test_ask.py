@@ -15,7 +15,7 @@ def test_an_answer_is_shown_with_sources_path_cost_time_and_what_to_do_next(
     assert "[1] service/warranty.md · page 3 · 2026-04-01" in shown.out
     assert "“The warranty is 24 months.”" in shown.out
     assert "AMBIGUOUS → searched again → CORRECT · $0 · 42 ms · run-000001" in shown.out
-    assert "Removed: “It costs 99 EUR.” (number 99)" in shown.out
+    assert "Removed: “It costs 99 EUR.” (not in its source: the number 99)" in shown.out
     assert "tadasu trace last" in shown.out
     assert scripted.closed == 1
 
