@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tadasu.answering.ingestion.chunkers import passages_of
-from tadasu.answering.ingestion.parsers.html import html_document
+from tadasu.answering.ingestion.parsers.html import WEB_SHARE, html_document
 from tadasu.answering.ingestion.parsers.parsed import Parsed
 from tadasu.answering.retrieval.fusion import FusionTable
 from tadasu.answering.retrieval.transient import rank_transient
@@ -85,7 +85,7 @@ def page_document(page: WebPage) -> Document:
     parsed = Parsed(text=page.snippet, blocks=(), media_type=page.media_type)
     if page.body is not None:
         with contextlib.suppress(DocumentError):  # an unreadable page is as good as its snippet
-            parsed = html_document(page.body, source=page.url)
+            parsed = html_document(page.body, source=page.url, kept_share=WEB_SHARE)
     return Document(
         id=document_id(_WEB_TENANT, page.url),
         source=page.url,

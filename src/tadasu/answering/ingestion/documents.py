@@ -1,20 +1,18 @@
-"""What a parser read, as a document with its id: from a file, or from a page of the web."""
+"""What a parser read, as a document with its id and the hash that tells whether it has changed."""
 
 from __future__ import annotations
 
 import enum
 import hashlib
-from dataclasses import replace
 from pathlib import PurePosixPath
 
 from tadasu.answering.ingestion.parsers.parsed import Parsed
-from tadasu.core.documents import Access, Document, Origin
+from tadasu.core.documents import Access, Document
 from tadasu.core.ids import digest, document_id
 from tadasu.text.language import detect
 
 _LANGUAGES = frozenset({"ja", "en"})
 _TITLE_LENGTH = 200
-_WEB_SHARE = 0.4
 # Where somebody wrote the language down; elsewhere a template declares one that nobody set.
 _SAID = frozenset({"text/markdown", "text/csv", "application/jsonl"})
 
@@ -46,9 +44,7 @@ def place_of(content_hash: str) -> str:
     return content_hash[8:9]
 
 
-def document_of(
-    parsed: Parsed, *, source: str, content_hash: str, access: Access | None = None, origin: Origin = Origin.INTERNAL
-) -> Document:
+def document_of(parsed: Parsed, *, source: str, content_hash: str, access: Access | None = None) -> Document:
     """`parsed` as a document of `source` (already with its ``#row`` where it has one)."""
     access = access or Access()
     declared = parsed.language[:2] if parsed.language[:2] in _LANGUAGES else ""
@@ -68,29 +64,5 @@ def document_of(
         language=detected,
         date=parsed.date,
         access=access,
-        origin=origin,
         metadata=parsed.metadata,
     )
-
-
-def document_from_html(
-    data: bytes, *, url: str, charset: str = "", title: str = "", date: str = "", access: Access | None = None
-) -> Document:
-    """A web page as a document.
-
-    Args:
-        data: the page.
-        url: its address, the document's source.
-        charset: what the HTTP header said, if anything.
-        title: used where the page has none.
-        date: used where the page has none.
-        access: who may see it.
-
-    Raises:
-        DocumentEmpty, EncodingUnknown, DocumentDamaged: nothing to read.
-    """
-    from tadasu.answering.ingestion.parsers.html import html_document  # noqa: PLC0415 - lxml and trafilatura are heavy
-
-    parsed = html_document(data, source=url, charset=charset, kept_share=_WEB_SHARE)
-    document = document_of(parsed, source=url, content_hash=digest(fingerprint(data)), access=access, origin=Origin.WEB)
-    return replace(document, title=(parsed.title or title or url)[:_TITLE_LENGTH], date=document.date or date)

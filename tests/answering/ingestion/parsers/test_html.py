@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tadasu.answering.ingestion.documents import document_from_html
-from tadasu.answering.ingestion.parsers.html import html_document
-from tadasu.core.documents import BlockKind, Origin
+from tadasu.answering.ingestion.parsers.html import WEB_SHARE, html_document
+from tadasu.core.documents import BlockKind
 from tadasu.errors import DocumentEmpty
 
 PAGE = """<!DOCTYPE html><html lang="{lang}"><head>{meta}<title>{title} | Site</title>
@@ -53,9 +52,9 @@ def test_a_page_gives_its_main_text_in_order(words: dict[str, str]) -> None:
 def test_a39_a_japanese_page_is_read_wherever_its_charset_is_said(encoding: str, said: str) -> None:
     meta = f'<meta charset="{encoding}">' if said == "meta" else ""
     data = PAGE.format(meta=meta, **JAPANESE).encode(encoding)
-    document = document_from_html(data, url="https://example.com/a", charset=encoding if said == "header" else "")
-    assert "レーザー距離計です" in document.text
-    assert (document.title, document.language, document.origin) == ("LDM-60 製品仕様書", "ja", Origin.WEB)
+    item = html_document(data, source="https://example.com/a", charset=encoding if said == "header" else "")
+    assert "レーザー距離計です" in item.text
+    assert item.title == "LDM-60 製品仕様書"
 
 
 @pytest.mark.parametrize(
@@ -94,3 +93,17 @@ def test_a_page_without_words_is_empty(page: str) -> None:
 def test_an_xml_declaration_with_another_encoding_does_no_harm() -> None:
     data = '<?xml version="1.0" encoding="Shift_JIS"?><html><body><p>温度計です。</p></body></html>'.encode("cp932")
     assert html_document(data, source="a.xhtml").text == "温度計です。"
+
+
+def test_comments_of_a_web_page_are_left_out_and_of_a_file_kept() -> None:
+    words = "Old units were measured with great care in this country, and every town kept its own. " * 6
+    page = (
+        (
+            f"<html><body><div>Old measures All posts RSS</div><article><h1>Units</h1><p>{words}</p><p>{words}</p></article>"
+            "<div class='comments'><h3>2 comments</h3><p>fan: Thanks, useful.</p></div></body></html>"
+        )
+        .replace("<article>", "<div class='post'>")
+        .replace("</article>", "</div>")
+    )
+    assert "Thanks" in html_document(page.encode(), source="a.html", kept_share=1.0).text
+    assert "Thanks" not in html_document(page.encode(), source="a.html", kept_share=WEB_SHARE).text

@@ -47,6 +47,9 @@ _DATE_METAS = (
     "date", "pubdate", "publish_date", "revised",
 )  # fmt: skip
 KEPT_SHARE = 0.85
+"""Share of a file's text that trafilatura must keep to be believed: every word of an own document counts."""
+WEB_SHARE = 0.4
+"""The same for pages of the web, which are half menus and comments."""
 _WHOLE_PAGE = 1.1
 _WALK_DEPTH = 100
 
@@ -65,7 +68,7 @@ def html_document(data: bytes, *, source: str, charset: str = "", kept_share: fl
         source: its path or address, for messages.
         charset: what the HTTP header said; a byte order mark beats it, the page's own ``meta`` comes after it.
         kept_share: trafilatura's choice is taken where it holds at least this share (0 to 1) of what our own walk,
-            which leaves out navigation and the like, finds. High for files, where every word counts; low for the web.
+            which leaves out navigation and the like, finds. `KEPT_SHARE` for files, `WEB_SHARE` for the web.
 
     Raises:
         DocumentEmpty: no visible text.
