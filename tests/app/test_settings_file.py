@@ -8,6 +8,7 @@ import pytest
 from tadasu.answering.correction.policy import ReservePolicy
 from tadasu.app.settings import Settings, load_settings
 from tadasu.app.settings_file import settings_tables, settings_text, toml_value, values_of
+from tadasu.text.messages import translate
 
 
 @pytest.fixture(autouse=True)
@@ -27,6 +28,12 @@ def written(tmp_path: Path, text: str) -> Path:
 
 def test_the_file_loads_back_to_the_defaults(tmp_path: Path) -> None:
     assert load_settings(written(tmp_path, settings_text())).model_dump() == Settings().model_dump()
+
+
+def test_the_explanations_can_be_japanese(tmp_path: Path) -> None:
+    text = settings_text({"retrieval.k": 20}, say=lambda sentence: translate(sentence, "ja"))
+    assert "# 一回の検索で取得し、評価するパッセージの数。\nk = 20\n" in text
+    assert load_settings(written(tmp_path, text)).retrieval.k == 20
 
 
 def test_every_default_in_the_comments_is_the_default(tmp_path: Path) -> None:

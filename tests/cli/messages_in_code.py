@@ -10,7 +10,7 @@ import typer.main
 
 import tadasu
 from tadasu.answering.correction import policy
-from tadasu.app.settings_file import settings_tables
+from tadasu.app.settings_file import HEAD, settings_tables
 from tadasu.cli.application import app
 from tadasu.cli.demo import PATHS
 from tadasu.cli.error_words import kinds
@@ -23,7 +23,7 @@ _SPEAKERS = {"say": 0, "ok": 1, "warning": 1, "Finding": 2}
 
 def messages() -> set[str]:
     """All of them."""
-    found = {*PATHS.values(), *MEANINGS.values(), "Exit codes", "Example:", "Examples:"}
+    found = {*HEAD, *PATHS.values(), *MEANINGS.values(), "Exit codes", "Example:", "Examples:"}
     for folder in ("cli", "app"):
         for file in sorted((PACKAGE / folder).glob("*.py")):
             found |= set(_spoken(ast.parse(file.read_text(encoding="utf-8")), doctor=folder == "app"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -13,12 +13,12 @@ from pydantic.fields import FieldInfo
 
 from tadasu.app.settings import Settings
 
-_HEAD = """\
-# Settings of this Tadasu workspace.
-# A line with a leading # is the default. Environment variables win over this file:
-# TADASU_ + section + __ + key, as in TADASU_RETRIEVAL__K=20.
-# Secrets never stand here: a setting names the environment variable that holds one.
-"""
+HEAD = (
+    "Settings of this Tadasu workspace.",
+    "A value behind a # is the default. Environment variables win over this file: TADASU_ + section + __ + key, as in"
+    " TADASU_RETRIEVAL__K=20.",
+    "Secrets never stand here: a setting names the environment variable that holds one.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +57,21 @@ def settings_tables() -> tuple[SettingsTable, ...]:
     return tuple(_table(name, field) for name, field in Settings.model_fields.items())
 
 
-def settings_text(chosen: Mapping[str, object] | None = None) -> str:
+def settings_text(chosen: Mapping[str, object] | None = None, *, say: Callable[[str], str] = str) -> str:
     """The text of a ``tadasu.toml``: every setting with its meaning, defaults commented out, `chosen` values written.
 
-    `chosen` maps ``section.name`` to a value; a key that is no setting is a ValueError.
+    `chosen` maps ``section.name`` to a value; a key that is no setting is a ValueError. `say` puts the explanations
+    into another language.
     """
     chosen = dict(chosen or {})
     unknown = chosen.keys() - {entry.key for table in settings_tables() for entry in table.entries}
     if unknown:
         raise ValueError(f"no such settings: {sorted(unknown)}")
-    parts = [_HEAD]
+    parts = ["".join(f"# {say(line)}\n" for line in HEAD)]
     for table in settings_tables():
-        lines = [f"# {table.description}", f"[{table.name}]"]
+        lines = [f"# {say(table.description)}", f"[{table.name}]"]
         for entry in table.entries:
-            lines.append(f"# {entry.description}")
+            lines.append(f"# {say(entry.description)}")
             if entry.key in chosen:
                 lines.append(f"{entry.name} = {toml_value(chosen[entry.key])}")
             else:

@@ -13,7 +13,7 @@ from tadasu.core.runs import Run, SearchMode
 from tadasu.core.usage import Cost, total
 from tadasu.ports import DocumentShelf, IndexStatistics, RunBook
 
-LATEST_RUNS = 1000
+LATEST_RUNS = 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -90,7 +91,7 @@ async def ask_once(
     """Ask, showing checked text as it comes, then sources and footer; with --json the one document."""
     from tadasu.core.events import ignore
 
-    listen = ignore if frame.json else _stream
+    listen = ignore if frame.json else partial(_stream, frame)
     run = await tadasu.ask(question, history=history, session=session, language=frame.lang, scope=scope, listen=listen)
     if frame.json:
         from tadasu.cli.jsonable import answer_object
@@ -108,11 +109,17 @@ async def ask_once(
     return run
 
 
-def _stream(event: Event) -> None:
-    from tadasu.core.events import TextReleased
+def _stream(frame: Frame, event: Event) -> None:
+    """Checked text as it comes; on a terminal also each step of the correction while it goes on."""
+    from tadasu.core.events import RoundEnded, TextReleased
 
     if isinstance(event, TextReleased):
         write_text(sys.stdout, clean(event.text))
+    elif isinstance(event, RoundEnded) and sys.stderr.isatty():
+        from tadasu.cli.answer_view import step_words
+
+        if words := step_words(frame, event.round):
+            frame.err().print(words, style="dim")
 
 
 def _scope(tadasu: Tadasu, source: str, since: str, until: str, language: str) -> Scope:

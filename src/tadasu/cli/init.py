@@ -54,7 +54,7 @@ def init(
         names = ", ".join(one.what for one in proposals) or frame.say("none")
         raise InputInvalid(where="--use", reason=f"{use} was not found", fix=f"Found here: {names}.")
     try:
-        workspace = create_workspace(root, settings_text(chosen.settings if chosen else None))
+        workspace = create_workspace(root, settings_text(chosen.settings if chosen else None, say=frame.say))
     except OSError as problem:
         reason = f"cannot be made a workspace ({problem.strerror or problem})"
         raise InputInvalid(where=str(root), reason=reason, fix="Check the path and its permissions.") from problem

@@ -38,7 +38,7 @@ def stats(
     *,
     runs: Annotated[
         int, typer.Option("--runs", metavar="N", min=1, max=100_000, help="Latest runs that the figures cover.")
-    ] = 1000,
+    ] = 200,
     documents: Annotated[bool, typer.Option("--documents", help="List the documents instead.")] = False,
 ) -> Exit | None:
     """Count what is ingested and how runs went.
