@@ -32,9 +32,11 @@
     │   └── RowInvalid               row_invalid
     ├── StoreError                                   6  the index or the state database
     │   ├── StoreBusy                store_busy      retryable
-    │   ├── StoreDamaged             store_damaged
+    │   ├── StoreDamaged             store_damaged   the index
+    │   │   └── StateDamaged         state_damaged   the run book
     │   ├── StoreUnwritable          store_unwritable
     │   ├── StoreIncompatible        store_incompatible
+    │   │   └── StateIncompatible    state_incompatible
     │   └── ModelUnavailable         model_unavailable
     ├── ProviderError                                5  an outside service
     │   ├── ProviderUnreachable      provider_unreachable    retryable
@@ -340,11 +342,14 @@ class StoreDamaged(StoreError):
 
     code = "store_damaged"
     message = "{path} is damaged ({reason})."
-    hint_template = "{way_out}"
+    hint_template = "Move it away and ingest again; runs live in another file and are not touched."
 
-    def __init__(self, *, path: object, reason: object, way_out: str = "") -> None:
-        way_out = way_out or "Move it away and ingest again; runs live in another file and are not touched."
-        super().__init__(path=path, reason=reason, way_out=way_out)
+
+class StateDamaged(StoreDamaged):
+    """As StoreDamaged, for the database that holds the runs."""
+
+    code = "state_damaged"
+    hint_template = "Move it away and a new one is made; the index is another file and is not touched."
 
 
 class StoreUnwritable(StoreError):
@@ -360,11 +365,14 @@ class StoreIncompatible(StoreError):
 
     code = "store_incompatible"
     message = "{path} was made with {found}, this is {expected}."
-    hint_template = "{way_out}"
+    hint_template = "Run `tadasu ingest --rebuild` to make the index anew."
 
-    def __init__(self, *, path: object, found: object, expected: object, way_out: str = "") -> None:
-        way_out = way_out or "Run `tadasu ingest --rebuild` to make the index anew."
-        super().__init__(path=path, found=found, expected=expected, way_out=way_out)
+
+class StateIncompatible(StoreIncompatible):
+    """The database that holds the runs was changed by a newer version of Tadasu."""
+
+    code = "state_incompatible"
+    hint_template = "Use the newer version of tadasu that changed it, or another workspace."
 
 
 class ModelUnavailable(StoreError):

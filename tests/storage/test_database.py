@@ -17,7 +17,7 @@ from sqlalchemy.schema import CreateTable
 
 import tadasu.storage.migrations
 from tadasu.core.documents import Reader
-from tadasu.errors import StoreBusy, StoreDamaged, StoreIncompatible, StoreUnwritable
+from tadasu.errors import StateDamaged, StateIncompatible, StoreBusy, StoreUnwritable
 from tadasu.storage.database import NEWEST, open_database
 from tadasu.storage.runs import SqlRunBook
 from tadasu.storage.tables import metadata
@@ -57,7 +57,7 @@ def test_a_database_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "state.db") as other:
         other.execute("UPDATE alembic_version SET version_num = '9999'")
     other.close()
-    with pytest.raises(StoreIncompatible) as caught:
+    with pytest.raises(StateIncompatible) as caught:
         open_database(tmp_path / "state.db")
     assert "9999" in str(caught.value)
     assert "newer" in caught.value.hint
@@ -70,7 +70,7 @@ def test_an_upgrade_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "state.db") as other:
         other.execute("CREATE TABLE run_access(other)")  # in the way of the third table of the first migration
     other.close()
-    with pytest.raises(StoreDamaged):
+    with pytest.raises(StateDamaged):
         open_database(tmp_path / "state.db")
     with sqlite3.connect(tmp_path / "state.db") as other:
         assert other.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall() == [("run_access",)]
@@ -80,7 +80,7 @@ def test_an_upgrade_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"not a database, but long enough to have a header" * 20, b"\x00" * 4096])
 def test_a_file_that_is_no_database_is_named_damaged(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "state.db").write_bytes(content)
-    with pytest.raises(StoreDamaged) as caught:
+    with pytest.raises(StateDamaged) as caught:
         open_database(tmp_path / "state.db")
     assert "state.db" in str(caught.value)
     assert (tmp_path / "state.db").read_bytes() == content

@@ -16,7 +16,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry
 
-from tadasu.errors import StoreBusy, StoreDamaged, StoreError, StoreIncompatible, StoreUnwritable
+from tadasu.errors import StateDamaged, StateIncompatible, StoreBusy, StoreError, StoreUnwritable
 
 NEWEST: Final = "0001"
 """The revision that this code works with; a test holds it against the migrations."""
@@ -27,7 +27,7 @@ _BEGIN: Final = "tadasu_begin"
 def open_database(place: Path | str, *, busy_seconds: float = 5.0) -> Engine:
     """An engine for the database at `place` (a file, or an SQLAlchemy address), in its newest form.
 
-    Raises StoreIncompatible where a newer version of Tadasu has changed it, StoreDamaged where the file is no
+    Raises StateIncompatible where a newer version of Tadasu has changed it, StateDamaged where the file is no
     database, StoreBusy where another process holds it for longer than `busy_seconds`, StoreUnwritable where the system
     does not let us.
     """
@@ -77,11 +77,8 @@ def _upgrade(engine: Engine) -> None:
         found = _revision(connection)
         known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
         if found is not None and found not in known:
-            raise StoreIncompatible(
-                path=engine.url.database,
-                found=f"state schema {found}",
-                expected=f"state schema {NEWEST}",
-                way_out="Use the newer version of tadasu that changed it, or another workspace.",
+            raise StateIncompatible(
+                path=engine.url.database, found=f"state schema {found}", expected=f"state schema {NEWEST}"
             )
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
@@ -110,7 +107,5 @@ def _meaning(error: DBAPIError, engine: Engine) -> StoreError:
     if primary in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
         return StoreBusy(path=path)
     if primary in {sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR}:
-        return StoreDamaged(
-            path=path, reason=error.orig, way_out="Move it away; a new one is made. The index is not touched."
-        )
+        return StateDamaged(path=path, reason=error.orig)
     return StoreUnwritable(path=path, reason=error.orig)
