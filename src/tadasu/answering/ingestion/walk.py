@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import unicodedata
@@ -14,6 +15,8 @@ from tadasu.answering.ingestion.documents import Place
 from tadasu.errors import DocumentError, DocumentUnreadable, InputInvalid, PathEscapes
 
 _SETTINGS_FILE = "tadasu.toml"
+_ONLY_FILES = "Take it out of the folder; only files can be ingested."
+_MEND_LINK = "Mend the link, or remove it."
 _SPECIAL = (
     (stat.S_ISFIFO, "it is a named pipe, not a file"),
     (stat.S_ISSOCK, "it is a socket, not a file"),
@@ -160,8 +163,7 @@ class _Walker:
             link = stat.S_ISLNK(path.lstat().st_mode)
             found = path.stat()
         except OSError as error:
-            reason = "the link points to nothing" if isinstance(error, FileNotFoundError) else reason_of(error)
-            yield Refused(source, DocumentUnreadable(source=source, reason=reason), keep=True)
+            yield Refused(source, _unreadable(source, error), keep=True)
             return
         if link:
             target = Path(os.path.realpath(path))
@@ -179,7 +181,7 @@ class _Walker:
                 return
         for test, reason in _SPECIAL:
             if test(found.st_mode):
-                yield Refused(source, DocumentUnreadable(source=source, reason=reason), keep=False)
+                yield Refused(source, DocumentUnreadable(source=source, reason=reason, way_out=_ONLY_FILES), keep=False)
                 return
         yield FoundFile(path, source, found.st_size, rule.of(path.name), self._root.place)
 
@@ -191,6 +193,14 @@ class _Walker:
             if folder == self._real_root:
                 break
         return rule
+
+
+def _unreadable(source: str, error: OSError) -> DocumentUnreadable:
+    if isinstance(error, FileNotFoundError):
+        return DocumentUnreadable(source=source, reason="the link points to nothing", way_out=_MEND_LINK)
+    if error.errno == errno.ELOOP:
+        return DocumentUnreadable(source=source, reason="the link leads back to itself", way_out=_MEND_LINK)
+    return DocumentUnreadable(source=source, reason=reason_of(error))
 
 
 def reason_of(error: OSError) -> str:
