@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import asyncio
+import re
 from collections.abc import AsyncIterator
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tadasu.answering.generation import AnswerComposer, ExtractiveWriter, SentenceReleased
 from tadasu.answering.generation.compose import Warned
@@ -295,3 +299,45 @@ async def test_a_reply_cut_off_by_its_limit_loses_its_last_half_sentence() -> No
     assert answer.warnings == (Warned.CUT_OFF,)
     with pytest.raises(ProviderAnswerInvalid, match="cut off"):
         await compose(chat("The price is 5", finish="length"), "?", EN)
+
+
+PIECES = st.sampled_from(
+    [
+        "The pump weighs 3 kg",
+        "It is sold in Kyoto",
+        "価格は500円です",
+        "Gold is heavy",
+        "No",
+        "はい",
+        " [1]",
+        "[3][9]",
+        "【5】",
+        "[2-4]",
+        "[",
+        "1]",
+        ". ",
+        "。",
+        "\n",
+        "\n- ",
+        ": ",
+        "The documents do not say",
+        "資料に記載がありません",
+        "**",
+        "|",
+        "“",
+        "\u200b",
+    ]
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(PIECES, max_size=14), st.integers(1, 9))
+def test_whatever_a_model_writes_the_answer_is_whole(parts: list[str], cut: int) -> None:
+    answer = asyncio.run(compose(chat("".join(parts), cuts=cut), "Is the pump heavy? 価格は？", EN))
+    shown = {int(number) for number in re.findall(r"\[(\d)\]", answer.text)}
+    assert shown == {citation.marker for citation in answer.citations} == set(range(1, len(shown) + 1))
+    assert {marker for sentence in answer.sentences for marker in sentence.markers} == shown
+    assert not re.search(r"\[\d?$|\[\d[^\]\d]", answer.text)
+    if answer.status is AnswerStatus.ANSWERED:
+        assert any(sentence.support is Support.SUPPORTED for sentence in answer.sentences)
+        assert all(sentence.text in answer.text.replace("  ", " ") or sentence.markers for sentence in answer.sentences)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import re
+from functools import lru_cache
 
 from tadasu.answering.generation.facts import Facts
 from tadasu.text.normalize import fold
@@ -79,6 +80,7 @@ _RULES: tuple[tuple[Expected, re.Pattern[str]], ...] = tuple(
 )
 
 
+@lru_cache(maxsize=256)
 def expect(question: str) -> Expected:
     """What `question` asks for; ANY where its words do not tell.
 
@@ -120,6 +122,7 @@ _UNITS: tuple[tuple[frozenset[str], re.Pattern[str]], ...] = tuple(
 )
 
 
+@lru_cache(maxsize=256)
 def expected_units(question: str) -> frozenset[str]:
     """Base units of the quantity that `question` asks for; none where it does not tell.
 

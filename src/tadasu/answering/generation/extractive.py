@@ -131,7 +131,8 @@ def _score(question: str, quotes: Sequence[Quote]) -> list[_Scored]:
         covered = wanted & quote.facts.terms
         near = (wanted & quote.context) - covered
         share = (sum(weights[t] for t in covered) + 0.5 * sum(weights[t] for t in near)) / total
-        share += _PHRASES * sum(_adjacent(a, b, quote.facts.order) for a, b in phrases) / (len(phrases) or 1)
+        here = [(a, b) for a, b in phrases if a in covered and b in covered]
+        share += _PHRASES * sum(_adjacent(a, b, quote.facts.order) for a, b in here) / (len(phrases) or 1)
         score = quote.evidence.score + _WORDS * share + fits(expected, quote.facts, asked, units=units) - quote.penalty
         score += _of_the_same(quote, named)
         scored.append(_Scored(quote, score, covered | near))
@@ -140,8 +141,7 @@ def _score(question: str, quotes: Sequence[Quote]) -> list[_Scored]:
 
 def _adjacent(a: str, b: str, order: Sequence[str]) -> bool:
     """Whether two terms stand side by side in a sentence, or with one term between them."""
-    first = [at for at, term in enumerate(order) if term == a]
-    return any(term == b and any(0 < abs(at - other) <= 2 for other in first) for at, term in enumerate(order))
+    return any(term == a and b in order[max(0, at - 2) : at + 3] for at, term in enumerate(order))
 
 
 def _of_the_same(quote: Quote, named: frozenset[str]) -> float:

@@ -78,6 +78,7 @@ def cells_of(line: str) -> tuple[str, ...]:
     return cells if len(cells) > 1 else ()
 
 
+@lru_cache(maxsize=2048)
 def codes(text: str) -> frozenset[str]:
     """The names in `text` that are codes: letters and figures together, such as PT-3051."""
     facts = facts_of(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from tadasu.answering.refinement.selection import Choice
 from tadasu.core.documents import Origin, Strip
@@ -53,6 +54,13 @@ def _precedence(choice: Choice) -> tuple[bool, float, bool, str, int, int]:
     )
 
 
+@lru_cache(maxsize=4096)
+def _read(text: str) -> tuple[str, str, tuple[str, ...]]:
+    """`text` folded, its letters and figures alone, its numerals."""
+    folded = fold(text)
+    return folded, _NOT_WORDS.sub("", folded).casefold(), tuple(_NUMERALS.findall(folded))
+
+
 class _Print:
     """What two strips are compared by.
 
@@ -62,11 +70,9 @@ class _Print:
     __slots__ = ("companion", "numbers", "strip", "text", "words")
 
     def __init__(self, choice: Choice) -> None:
-        self.text = fold(choice.scored.strip.text)
         self.strip: Strip = choice.scored.strip
         self.companion = choice.companion
-        self.words = _NOT_WORDS.sub("", self.text).casefold()
-        self.numbers = tuple(_NUMERALS.findall(self.text))
+        self.text, self.words, self.numbers = _read(self.strip.text)
 
     def same_as(self, other: _Print, *, near: float) -> bool:
         if self.strip.document_id == other.strip.document_id and _overlap(self.strip, other.strip) >= _SAME_PLACE:

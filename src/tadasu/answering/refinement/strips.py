@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tadasu.core.answers import Evidence
 from tadasu.core.documents import Passage, Strip, strip_of
@@ -12,6 +13,7 @@ from tadasu.core.retrieved import GradedPassage
 from tadasu.text.normalize import fold
 
 _HEADING_MARK = re.compile(r"^\s*#{1,6}\s+")
+_LONGEST_HEADING = 200
 _NUMBERING = re.compile(r"^\s*(?:\d+(?:\.\d+)*\.?|第[0-9一二三四五六七八九十百]+[章節条項])\s+")
 
 
@@ -51,13 +53,14 @@ def restore(passages: Sequence[GradedPassage]) -> tuple[Evidence, ...]:
 def is_heading(strip: Strip, passage: Passage) -> bool:
     """Whether a strip is a heading: marked as one, or the same words as a heading above the passage."""
     text = strip.text.strip()
-    if not text:
+    if not text or len(text) > _LONGEST_HEADING:
         return False
     if _HEADING_MARK.match(text) and "\n" not in text:
         return True
-    words = _bare(text)
+    words = _bare(text) if passage.headings else ""
     return bool(words) and any(words == _bare(heading) for heading in passage.headings)
 
 
+@lru_cache(maxsize=4096)
 def _bare(text: str) -> str:
     return _NUMBERING.sub("", _HEADING_MARK.sub("", fold(text).strip())).rstrip(" #:：").casefold()
