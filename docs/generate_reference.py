@@ -140,6 +140,7 @@ With `--json` a command prints one document on stdout. Keys are stable; new ones
 | `init` | `workspace`, `settings`, `used`, `found` (each: `what`, `where`, `settings`, `models`) |
 | `ingest` | `added`, `updated`, `unchanged`, `removed`, `passages`, `seconds`, `failed` (each: `source`, `row`, `code`, `message`, `hint`, `kept`), `files` (each: `source`, `outcome`, `documents`, `passages`) |
 | `ask` | `run`, `question`, `query`, `language`, `status` (`answered`, `abstained`), `reason`, `answer`, `citations` (each: `marker`, `source`, `title`, `page`, `date`, `origin`, `quote`, `document_id`, `span`, `strips`), `evidence` (each: `number`, `strip`, `source`, `page`, `date`, `origin`, `text`, `span`, `score`), `verdicts`, `actions`, `stop_reason`, `warnings`, `cost` (`usd`, `unpriced_calls`), `duration_ms`, `session` |
+| `ask` without a question | a line a turn: the keys of `ask`, all with the same `session` |
 | `ask --batch` | a line an answer: `id`, the keys of `ask`, `input` (what else stood in the line); a line a failure, where there is no `--out`: `line`, `id`, `error`. With `--out` and `--json` one document: `answered`, `abstained`, `skipped`, `failed`, `out` |
 | `search` | `query`, `mode`, `verdict`, `rule`, `error`, `duration_ms`, `candidates` (each: `rank` and the fields of `tadasu.core.runs.GradedCandidate`) |
 | `trace` | the fields of `tadasu.core.runs.Run`, and `verdict` and `cost` |

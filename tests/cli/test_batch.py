@@ -87,6 +87,12 @@ def test_a_file_that_is_not_there_is_a_usage_error(call: Call, scripted: Scripte
     assert call("ask", "q", "--out", tmp_path / "runs.jsonl").code == 2
 
 
+def test_answers_never_go_into_the_file_of_the_questions(call: Call, scripted: ScriptedTadasu, questions: Path) -> None:
+    shown = call("ask", "--batch", questions, "--out", questions)
+    assert shown.code == 2
+    assert questions.read_text(encoding="utf-8") == BROKEN
+
+
 def test_bytes_that_are_no_text_are_one_bad_line() -> None:
     found = list(
         read_lines(
@@ -99,7 +105,9 @@ def test_bytes_that_are_no_text_are_one_bad_line() -> None:
     assert reasons == ["it is not UTF-8", 'it has no text "question"', "its id is neither text nor an integer"]
 
 
-@pytest.mark.parametrize("text", ["my notes\n", "my notes", '{"id": "a"}\nmy notes', '{"name": 1}\n'])
+@pytest.mark.parametrize(
+    "text", ["my notes\n", "my notes", '{"id": "a", "question": "q"}\n', '{"id": "a"}\nmy notes', '{"name": 1}\n']
+)
 def test_resuming_refuses_a_file_of_another_kind_and_leaves_it_alone(tmp_path: Path, text: str) -> None:
     other = tmp_path / "notes.txt"
     other.write_text(text, encoding="utf-8")

@@ -43,8 +43,7 @@ def test_what_no_question_survives_ends_it(call: Call, scripted: ScriptedTadasu)
     assert len(scripted.asked) == 1
 
 
-def test_with_json_every_turn_is_a_document(call: Call, scripted: ScriptedTadasu) -> None:
+def test_with_json_every_turn_is_one_line(call: Call, scripted: ScriptedTadasu) -> None:
     shown = call("ask", "--json", stdin="one\n二つ目\n")
-    assert shown.out.count('"question": "一') == 0
-    assert shown.out.count('"run":') == 2
-    assert '"question": "二つ目"' in shown.out
+    assert [row["question"] for row in shown.lines] == ["one", "二つ目"]
+    assert shown.lines[0]["session"] == shown.lines[1]["session"]

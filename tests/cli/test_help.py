@@ -72,7 +72,7 @@ def test_version(call: Call) -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [["aks"], ["ask", "--colour"], ["ask", "a", "b"], ["trace", "a", "b"], ["ask", "q", "--concurrency", "0"], ["why"]],
+    [["aks"], ["ask", "--colour"], ["trace", "a", "b"], ["ask", "q", "--concurrency", "0"], ["why"]],
 )
 def test_what_cannot_be_read_is_a_usage_error(call: Call, words: list[str]) -> None:
     shown = call(*words)
@@ -82,6 +82,12 @@ def test_what_cannot_be_read_is_a_usage_error(call: Call, words: list[str]) -> N
     told = call(*words, "--json")
     assert told.code == 2
     assert told.json["error"]["code"] == "usage"
+
+
+def test_a_question_without_quotes_is_told_to_use_some(call: Call) -> None:
+    shown = call("ask", "how", "long", "is", "it")
+    assert shown.code == 2
+    assert 'Write it in quotes: tadasu ask "…" [usage]' in shown.err
 
 
 def test_a_language_that_is_not_spoken_is_a_usage_error(call: Call) -> None:

@@ -116,12 +116,7 @@ def test_a_follow_up_finds_what_it_means(workspace: Path) -> None:
     lines = "What is the warranty period for the KPT-340?\nAnd are batteries covered by it?\n"
     done = tadasu(workspace, "ask", "--json", stdin=lines)
     assert done.returncode == 0, done.stderr
-    decoder, at, turns = json.JSONDecoder(), 0, []
-    text = done.stdout.strip()
-    while at < len(text):
-        turn, end = decoder.raw_decode(text, at)
-        turns.append(turn)
-        at = end + len(text[end:]) - len(text[end:].lstrip())
+    turns = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(turns) == 2
     assert turns[1]["question"] == "And are batteries covered by it?"
     assert "KPT-340" in turns[1]["query"]

@@ -117,6 +117,16 @@ def test_a_workspace_is_found_from_below(call: Call, workspace: Path, monkeypatc
     assert "Run `tadasu init` there first" in shown.err
 
 
+def test_a_misspelt_workspace_is_not_the_one_above(
+    call: Call, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(workspace)
+    for command in (["stats"], ["config", "show"], ["ask", "q"]):
+        shown = call("-w", "wrong", *command)
+        assert shown.code == 2
+        assert "[workspace_missing]" in shown.err
+
+
 def test_ingest_reports_what_it_did_and_what_failed(call: Call, workspace: Path) -> None:
     docs = workspace / "docs"
     (docs / "empty.txt").write_bytes(b"")

@@ -84,6 +84,13 @@ class CommandInvalid(TadasuError):
     hint_template = "See `{command} --help`."
 
 
+class WordsUnquoted(CommandInvalid):
+    """A question of several words came as several arguments."""
+
+    message = "The question is cut into several arguments."
+    hint_template = 'Write it in quotes: {command} "…"'
+
+
 def run(argv: Sequence[str]) -> int:
     """Run one line of arguments and give back its exit code; never raises for what a user did."""
     frame = Frame(json="--json" in argv, debug="--debug" in argv)
@@ -96,6 +103,8 @@ def run(argv: Sequence[str]) -> int:
     outside = guarded(frame, whole)
     return result[0] if result else outside
 
+
+_ONE_SENTENCE = frozenset({"tadasu ask", "tadasu search"})
 
 # Click's own base class of usage errors, under whatever name this version of Typer carries it.
 _Refused: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
@@ -122,7 +131,8 @@ def _refuse(problem: BaseException, frame: Frame) -> int:
         return Exit.OK
     command = context.command_path if context is not None else "tadasu"
     reason = str(getattr(problem, "format_message", lambda: str(problem))())
-    error = CommandInvalid(reason=reason, command=command)
+    kind = WordsUnquoted if command in _ONE_SENTENCE and "extra argument" in reason else CommandInvalid
+    error = kind(reason=reason, command=command)
     if frame.json:
         write_line(sys.stdout, to_text({"error": error_object(error)}))
     else:

@@ -88,7 +88,10 @@ async def ask_once(
     history: tuple[Run, ...] = (),
     session: str = "",
 ) -> Run:
-    """Ask, showing checked text as it comes, then sources and footer; with --json the one document."""
+    """Ask, showing checked text as it comes, then sources and footer; with --json the one document.
+
+    With a `session` (a conversation) each document is one line.
+    """
     from tadasu.core.events import ignore
 
     listen = ignore if frame.json else partial(_stream, frame)
@@ -96,7 +99,7 @@ async def ask_once(
     if frame.json:
         from tadasu.cli.jsonable import answer_object
 
-        frame.emit(answer_object(run))
+        frame.emit(answer_object(run), indent=None if session else 2)
         return run
     from tadasu.cli.answer_view import print_footer, print_sources
 

@@ -73,6 +73,9 @@ def ask_batch(
     there, so that the next call tries them again. Without, answers and failures go to stdout.
     """
     rows = list(read_lines(_bytes_of(source), name="stdin" if source == "-" else source))
+    if out is not None and source != "-" and out.exists() and out.samefile(Path(source).expanduser()):
+        reason = "is the file of the questions"
+        raise InputInvalid(where=str(out), reason=reason, fix="Name another file with --out.")
     tally = Tally()
     known = frozenset() if out is None else resume(out)
     with contextlib.nullcontext(sys.stdout) if out is None else _appending(out) as target:
@@ -155,7 +158,8 @@ def resume(out: Path) -> frozenset[str]:
 
 def _id_in(raw: bytes, where: str) -> str:
     try:
-        return str(json.loads(raw)["id"])
+        row = json.loads(raw)
+        return str(row["id"]) if isinstance(row["run"], str) else ""
     except (ValueError, KeyError, TypeError):
         raise _foreign(where) from None
 

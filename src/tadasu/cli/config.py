@@ -33,11 +33,9 @@ def show(
         raise InputInvalid(
             where="config show", reason=f"there is no table {section}", fix=f"One of: {', '.join(known)}."
         )
-    from pathlib import Path
-
     from tadasu.app.workspace import find_workspace
 
-    workspace = find_workspace(frame.workspace or Path.cwd())
+    workspace = find_workspace(frame.place)
     settings = load_settings(workspace.settings_file)
     rows = [
         (entry, value, origin_of(entry.key, workspace.settings_file))

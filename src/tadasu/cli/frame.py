@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tadasu.cli.jsonable import error_object, to_text
-from tadasu.errors import InputInvalid, TadasuError
+from tadasu.errors import InputInvalid, TadasuError, WorkspaceMissing
 
 if TYPE_CHECKING:
     import asyncio
@@ -44,11 +44,18 @@ class Frame:
 
         return translate(text, self.language, **values)
 
+    @property
+    def place(self) -> Path:
+        """Where to look for a workspace: --workspace, else the current folder; raises WorkspaceMissing."""
+        if self.workspace is not None and not self.workspace.expanduser().exists():
+            raise WorkspaceMissing(path=self.workspace)  # and never silently the one above a misspelt name
+        return self.workspace or Path.cwd()
+
     def open(self) -> Tadasu:
-        """The workspace named with --workspace, else the nearest one above the current folder."""
+        """The workspace at `place`, or the nearest one above it."""
         from tadasu.app.tadasu import Tadasu
 
-        return Tadasu.open(self.workspace or Path.cwd())
+        return Tadasu.open(self.place)
 
     @contextlib.contextmanager
     def opened(self) -> Iterator[tuple[Tadasu, asyncio.Runner]]:
@@ -70,9 +77,9 @@ class Frame:
         """Where progress and warnings go, so that stdout stays clean for pipes."""
         return _console(sys.stderr)
 
-    def emit(self, value: Any) -> None:
-        """The one JSON document of a command with --json."""
-        write_line(sys.stdout, to_text(value))
+    def emit(self, value: Any, *, indent: int | None = 2) -> None:
+        """The one JSON document of a command with --json; `indent` None: on one line."""
+        write_line(sys.stdout, to_text(value, indent=indent))
 
     def message_of(self, error: TadasuError) -> tuple[str, str]:
         """Message and hint of `error` in the language of this call."""
