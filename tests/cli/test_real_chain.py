@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -152,3 +154,27 @@ def test_search_stats_and_doctor(workspace: Path) -> None:
     findings = told(tadasu(workspace, "doctor", "--json"))
     assert findings["healthy"]
     assert {"search", "calibration"} <= {row["check"] for row in findings["findings"]}
+
+
+def test_a_batch_stopped_with_ctrl_c_keeps_whole_lines_and_goes_on(workspace: Path, tmp_path: Path) -> None:
+    questions, out = tmp_path / "many.jsonl", tmp_path / "runs.jsonl"
+    rows = [{"id": n, "question": f"How long is the warranty period for the KPT-{n}?"} for n in range(400)]
+    questions.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tadasu", "ask", "--batch", str(questions), "--out", str(out)],
+        cwd=workspace, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and not (out.exists() and out.read_bytes().count(b"\n") >= 3):
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 130
+    assert b"Traceback" not in said
+    done = [json.loads(line)["id"] for line in out.read_text(encoding="utf-8").splitlines()]
+    assert 3 <= len(done) == len(set(done)) < 400
+    questions.write_text("\n".join(map(json.dumps, rows[: max(done) + 3])), encoding="utf-8")
+    summary = told(tadasu(workspace, "ask", "--batch", str(questions), "--out", str(out), "--json"))
+    assert summary["skipped"] == len(done)
+    after = [json.loads(line)["id"] for line in out.read_text(encoding="utf-8").splitlines()]
+    assert sorted(after) == list(range(min(max(done) + 3, 400)))
