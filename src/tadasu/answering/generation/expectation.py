@@ -72,8 +72,8 @@ _RULES: tuple[tuple[Expected, re.Pattern[str]], ...] = tuple(
         (
             Expected.QUANTITY_LIKELY,
             r"\b(?:pressure|temperature|weight|length|width|height|price|cost|fee|range|accuracy|voltage|current|power"
-            r"|interval|period|capacity|rate|limit|warranty|duration|torque|size|dimensions?|speed|salary|budget)\b",
-            r"圧力|温度|重量|質量|長さ|幅|高さ|価格|料金|費用|金額|範囲|精度|電圧|電流|消費電力|周期|間隔|期間|容量"
+            r"|interval|period|capacity|rate|limit|error|tolerance|uncertainty|warranty|duration|torque|size|dimensions?|speed|salary|budget)\b",
+            r"圧力|温度|重量|質量|長さ|幅|高さ|価格|料金|費用|金額|範囲|精度|誤差|公差|不確かさ|電圧|電流|消費電力|周期|間隔|期間|容量"
             r"|上限|下限|保証|トルク|寸法|速度|流量|定価|予算|人数",
         ),
     )
@@ -160,7 +160,7 @@ def fits(expected: Expected, quote: Facts, asked: Facts, *, units: frozenset[str
     if expected is Expected.NUMBER:
         return 0.6 if new_numbers else -0.4
     if expected is Expected.QUANTITY_LIKELY:
-        return 0.4 if any(n.unit for n in new_numbers) else 0.2 if new_numbers else 0.0
+        return 0.4 if any(n.unit for n in new_numbers) else 0.2 if new_numbers else -0.2
     if any(not asked.states_date(d) for d in quote.dates):
         return 0.6
     return 0.3 if any(_may_be_time(n.unit, n.value) for n in new_numbers) else -0.4

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from tadasu.answering.generation.conflicts import Conflict, find_conflict
 from tadasu.answering.generation.expectation import Expected, expect, expected_units, fits
-from tadasu.answering.generation.facts import facts_of
+from tadasu.answering.generation.facts import Facts, facts_of
 from tadasu.answering.generation.quoting import Quote, code_stem, codes, label, quotes_of, surroundings
 from tadasu.core.answers import Evidence
 from tadasu.ports import Ledger, WritingTask
@@ -18,6 +18,9 @@ from tadasu.text.messages import translate
 # dev: the share of the question's terms, and within it the share of its phrases.
 _WORDS = 2.0
 _PHRASES = 0.25
+# A sentence with this share of its terms from the question, and no figure of its own, is an echo of it.
+_ECHOED = 0.7
+_ECHO = 0.6
 _TERMINATED = (".", "!", "?", "。", "！", "？", "…", ")", "）")
 
 
@@ -135,6 +138,8 @@ def _score(question: str, quotes: Sequence[Quote]) -> list[_Scored]:
         share += _PHRASES * sum(_adjacent(a, b, quote.facts.order) for a, b in here) / (len(phrases) or 1)
         score = quote.evidence.score + _WORDS * share + fits(expected, quote.facts, asked, units=units) - quote.penalty
         score += _of_the_same(quote, named)
+        if expected is not Expected.YES_NO and _echoes(quote, asked):
+            score -= _ECHO
         scored.append(_Scored(quote, score, covered | near))
     return sorted(scored, key=lambda s: (-s.score, s.quote.evidence.number, s.quote.at))
 
@@ -142,6 +147,14 @@ def _score(question: str, quotes: Sequence[Quote]) -> list[_Scored]:
 def _adjacent(a: str, b: str, order: Sequence[str]) -> bool:
     """Whether two terms stand side by side in a sentence, or with one term between them."""
     return any(term == a and b in order[max(0, at - 2) : at + 3] for at, term in enumerate(order))
+
+
+def _echoes(quote: Quote, asked: Facts) -> bool:
+    """Whether a sentence hardly says more than the question does, as pages do that want to be found."""
+    terms = quote.facts.terms
+    if len(terms & asked.terms) < _ECHOED * len(terms):
+        return False
+    return all(asked.states_number(n) for n in quote.facts.numbers)
 
 
 def _of_the_same(quote: Quote, named: frozenset[str]) -> float:
