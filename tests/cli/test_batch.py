@@ -81,6 +81,16 @@ def test_a_store_that_is_broken_ends_the_batch_at_once(call: Call, scripted: Scr
     assert len(scripted.asked) == 1
 
 
+def test_a_bug_met_by_one_question_does_not_cost_the_others_their_answers(call: Call, scripted: ScriptedTadasu) -> None:
+    scripted.replies["a"] = ZeroDivisionError("division by zero")
+    shown = call("ask", "--batch", "-", stdin='{"question": "a"}\n{"question": "b"}\n')
+    assert shown.code == 3
+    assert {row["id"]: row.get("status", row.get("error", {}).get("code")) for row in shown.lines} == {
+        "line-1": "unexpected",
+        "line-2": "answered",
+    }
+
+
 def test_a_file_that_is_not_there_is_a_usage_error(call: Call, scripted: ScriptedTadasu, tmp_path: Path) -> None:
     assert call("ask", "--batch", tmp_path / "none.jsonl").code == 2
     assert call("ask", "q", "--batch", tmp_path / "none.jsonl").code == 2

@@ -79,6 +79,7 @@ def test_what_cannot_be_read_is_a_usage_error(call: Call, words: list[str]) -> N
     assert shown.code == 2
     assert "--help`" in shown.err
     assert "[usage]" in shown.err
+    assert "--help` をご覧ください。" in call(*words, "--lang", "ja").err
     told = call(*words, "--json")
     assert told.code == 2
     assert told.json["error"]["code"] == "usage"

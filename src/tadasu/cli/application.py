@@ -12,11 +12,11 @@ import typer.main
 from tadasu import __version__
 from tadasu.cli import ask, config, demo, doctor, ingest, init, search, stats, trace, why
 from tadasu.cli.exits import Exit
-from tadasu.cli.frame import Frame, environment_language, write_line
+from tadasu.cli.frame import Frame, write_line
 from tadasu.cli.help_language import exit_codes, localise, wanted_language
-from tadasu.cli.jsonable import error_object, to_text
 from tadasu.cli.shared import DebugOption, JsonOption, LangOption, WorkspaceOption, door, guarded
 from tadasu.errors import TadasuError
+from tadasu.text.messages import LANGUAGES
 
 app = typer.Typer(
     name="tadasu",
@@ -93,7 +93,8 @@ class WordsUnquoted(CommandInvalid):
 
 def run(argv: Sequence[str]) -> int:
     """Run one line of arguments and give back its exit code; never raises for what a user did."""
-    frame = Frame(json="--json" in argv, debug="--debug" in argv)
+    lang = wanted_language(argv, "")
+    frame = Frame(json="--json" in argv, debug="--debug" in argv, lang=lang if lang in LANGUAGES else "")
     result: list[int] = []
 
     def whole() -> Exit | None:
@@ -113,9 +114,8 @@ _Refused: type[Exception] = next(kind for kind in typer.BadParameter.__mro__ if 
 def _invoke(argv: Sequence[str], frame: Frame) -> int:
     try:
         command = typer.main.get_command(app)
-        language = wanted_language(argv, environment_language())
-        localise(command, language)
-        command.epilog = exit_codes(language)
+        localise(command, frame.language)
+        command.epilog = exit_codes(frame.language)
         code = command(args=list(argv), prog_name="tadasu", standalone_mode=False)
     except _Refused as problem:
         return _refuse(problem, frame)
@@ -132,9 +132,5 @@ def _refuse(problem: BaseException, frame: Frame) -> int:
     command = context.command_path if context is not None else "tadasu"
     reason = str(getattr(problem, "format_message", lambda: str(problem))())
     kind = WordsUnquoted if command in _ONE_SENTENCE and "extra argument" in reason else CommandInvalid
-    error = kind(reason=reason, command=command)
-    if frame.json:
-        write_line(sys.stdout, to_text({"error": error_object(error)}))
-    else:
-        frame.show_error(error)
+    frame.show_error(kind(reason=reason, command=command))
     return Exit.USAGE

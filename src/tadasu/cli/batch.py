@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from tadasu.cli.exits import Exit
 from tadasu.cli.frame import Frame, clean, write_line
 from tadasu.cli.jsonable import answer_object, error_object, to_text
+from tadasu.cli.shared import Unexpected
 from tadasu.errors import InputInvalid, StoreError, TadasuError, UsageError
 
 if TYPE_CHECKING:
@@ -159,9 +160,12 @@ def resume(out: Path) -> frozenset[str]:
 def _id_in(raw: bytes, where: str) -> str:
     try:
         row = json.loads(raw)
-        return str(row["id"]) if isinstance(row["run"], str) else ""
+        run, chosen = row["run"], row["id"]
     except (ValueError, KeyError, TypeError):
         raise _foreign(where) from None
+    if not isinstance(run, str):
+        raise _foreign(where)
+    return str(chosen)
 
 
 def _foreign(where: str) -> InputInvalid:
@@ -220,6 +224,9 @@ class _Batch:
             raise
         except TadasuError as error:
             self._fail(error, row.number, row.id)
+            return
+        except Exception as problem:  # noqa: BLE001 - a bug met by one question must not cost the others their answers
+            self._fail(Unexpected(kind=type(problem).__name__, text=problem), row.number, row.id)
             return
         self._tally.answered += run.answer.reason is None
         self._tally.abstained += run.answer.reason is not None

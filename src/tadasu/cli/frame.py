@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from tadasu.cli.jsonable import error_object, to_text
 from tadasu.errors import InputInvalid, TadasuError, WorkspaceMissing
+from tadasu.text.messages import LANGUAGES, translate
 
 if TYPE_CHECKING:
     import asyncio
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from tadasu.app.tadasu import Tadasu
 
-LANGUAGES = ("en", "ja")
 _SENTENCES = frozenset({"reason", "fix", "way_out"})
 
 
@@ -40,8 +40,6 @@ class Frame:
 
     def say(self, text: str, /, **values: object) -> str:
         """`text` in the language of this call, with `values` filled in."""
-        from tadasu.text.messages import translate
-
         return translate(text, self.language, **values)
 
     @property

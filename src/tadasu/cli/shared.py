@@ -9,6 +9,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
@@ -17,6 +18,7 @@ import typer
 from tadasu.cli.exits import Exit, exit_of
 from tadasu.cli.frame import Frame, checked_language
 from tadasu.errors import TadasuError
+from tadasu.text.messages import LANGUAGES
 
 WorkspaceOption = Annotated[
     Path | None,
@@ -80,7 +82,8 @@ def guarded(frame: Frame, work: Callable[[], Exit | None]) -> int:
         return int(work() or Exit.OK)
     except TadasuError as error:
         _trace(frame)
-        Frame(json=frame.json, lang=frame.lang if frame.lang in ("en", "ja") else "").show_error(error)
+        spoken = replace(frame, lang="") if frame.lang not in LANGUAGES else frame
+        spoken.show_error(error)
         return exit_of(error)
     except BrokenPipeError:
         _close_output()
