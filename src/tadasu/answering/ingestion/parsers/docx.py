@@ -12,7 +12,7 @@ from docx.opc.exceptions import OpcError
 from lxml import etree
 
 from tadasu.answering.ingestion.parsers.dates import labelled_date
-from tadasu.answering.ingestion.parsers.office import check_container, core_date
+from tadasu.answering.ingestion.parsers.office import UNREADABLE, check_container, core_date
 from tadasu.answering.ingestion.parsers.parsed import Limits, Parsed, TextBuilder
 from tadasu.answering.ingestion.parsers.tables import Header, table_lines
 from tadasu.core.documents import BlockKind
@@ -33,8 +33,8 @@ def parse_docx(data: bytes, *, source: str, limits: Limits) -> Iterator[Parsed]:
     try:
         document = docx.Document(io.BytesIO(data))
         builder = _Reader(document).read()
-    except (OpcError, KeyError, ValueError, AttributeError, etree.LxmlError) as error:
-        raise DocumentDamaged(source=source, kind="Word (.docx)", reason=str(error) or type(error).__name__) from None
+    except (OpcError, KeyError, ValueError, AttributeError, etree.LxmlError):
+        raise DocumentDamaged(source=source, kind="Word (.docx)", reason=UNREADABLE) from None
     if not builder.text:
         raise DocumentEmpty(source=source)
     properties = document.core_properties

@@ -22,6 +22,10 @@ _WIDE_DECLARATIONS = re.compile(
 _FOLDERS = {"word": "a Word document (.docx)", "xl": "an Excel workbook (.xlsx)", "ppt": "a PowerPoint show (.pptx)"}
 
 
+UNREADABLE = "its parts do not fit together"
+"""Why a file is damaged that is a whole archive and no whole document."""
+
+
 def check_container(data: bytes, *, source: str, kind: str, folder: str, limits: Limits) -> None:
     """Refuse an Office file that is damaged, locked, something else, or unpacks to more than it may.
 
@@ -33,8 +37,8 @@ def check_container(data: bytes, *, source: str, kind: str, folder: str, limits:
     """
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-        raise DocumentDamaged(source=source, kind=kind, reason=str(error).lower()) from None
+    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError):
+        raise DocumentDamaged(source=source, kind=kind, reason="it is no whole archive") from None
     with archive:
         entries = archive.infolist()
         _check_declared(entries, len(data), source=source, limits=limits)
@@ -46,10 +50,8 @@ def check_container(data: bytes, *, source: str, kind: str, folder: str, limits:
             raise DocumentEncrypted(source=source)
         try:
             _check_actual(archive, entries, source=source, limits=limits)
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError) as error:
-            raise DocumentDamaged(
-                source=source, kind=kind, reason=str(error).lower() or "an entry is cut short"
-            ) from None
+        except (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, LookupError, NotImplementedError):
+            raise DocumentDamaged(source=source, kind=kind, reason="a part of it is broken") from None
 
 
 def _check_declared(entries: list[zipfile.ZipInfo], packed: int, *, source: str, limits: Limits) -> None:

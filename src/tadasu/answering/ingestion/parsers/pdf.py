@@ -66,7 +66,7 @@ def parse_pdf(data: bytes, *, source: str, limits: Limits) -> Iterator[Parsed]:
         raise DocumentDamaged(source=source, kind=_KIND, reason=_reason(error)) from None
     try:
         pages = _pages(document, data, source=source, limits=limits)
-        information = document.get_metadata_dict()
+        information = _information(document)
     except pypdfium2.PdfiumError as error:
         raise DocumentDamaged(source=source, kind=_KIND, reason=_reason(error)) from None
     finally:
@@ -85,6 +85,13 @@ def parse_pdf(data: bytes, *, source: str, limits: Limits) -> Iterator[Parsed]:
         or iso_date(information.get("CreationDate", "")),
         metadata={"pages": str(len(pages))} | ({"pages_without_text": ",".join(bare[:100])} if bare else {}),
     )
+
+
+def _information(document: Any) -> dict[str, str]:
+    try:
+        return dict(document.get_metadata_dict())
+    except UnicodeDecodeError:
+        return {}  # a broken title is no reason to lose the text
 
 
 def _reason(error: Exception) -> str:

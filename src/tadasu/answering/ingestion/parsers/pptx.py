@@ -11,7 +11,7 @@ from lxml import etree
 from pptx.exc import PythonPptxError
 
 from tadasu.answering.ingestion.parsers.dates import labelled_date
-from tadasu.answering.ingestion.parsers.office import check_container, core_date
+from tadasu.answering.ingestion.parsers.office import UNREADABLE, check_container, core_date
 from tadasu.answering.ingestion.parsers.parsed import Limits, Parsed, TextBuilder
 from tadasu.answering.ingestion.parsers.tables import Header, table_lines
 from tadasu.core.documents import BlockKind
@@ -31,8 +31,8 @@ def parse_pptx(data: bytes, *, source: str, limits: Limits) -> Iterator[Parsed]:
         for number, slide in enumerate(show.slides, start=1):
             _slide(slide, builder, number)
         properties = show.core_properties
-    except (PythonPptxError, KeyError, ValueError, AttributeError, etree.LxmlError) as error:
-        raise DocumentDamaged(source=source, kind=kind, reason=str(error) or type(error).__name__) from None
+    except (PythonPptxError, KeyError, ValueError, AttributeError, etree.LxmlError):
+        raise DocumentDamaged(source=source, kind=kind, reason=UNREADABLE) from None
     if not builder.text:
         raise DocumentEmpty(source=source)
     title = (properties.title or "").strip()

@@ -14,7 +14,7 @@ import openpyxl
 from lxml import etree
 from openpyxl.utils.exceptions import InvalidFileException
 
-from tadasu.answering.ingestion.parsers.office import check_container, core_date
+from tadasu.answering.ingestion.parsers.office import UNREADABLE, check_container, core_date
 from tadasu.answering.ingestion.parsers.parsed import Limits, Parsed, TextBuilder
 from tadasu.answering.ingestion.parsers.tables import table_lines
 from tadasu.core.documents import BlockKind
@@ -52,8 +52,8 @@ def parse_xlsx(data: bytes, *, source: str, limits: Limits) -> Iterator[Parsed]:
         IndexError,
         etree.LxmlError,
         zipfile.BadZipFile,
-    ) as error:
-        raise DocumentDamaged(source=source, kind=kind, reason=str(error) or type(error).__name__) from None
+    ):
+        raise DocumentDamaged(source=source, kind=kind, reason=UNREADABLE) from None
     if not any(block.kind is BlockKind.TABLE for block in builder.blocks):
         raise DocumentEmpty(source=source)
     properties = book.properties
