@@ -178,3 +178,14 @@ def test_a_batch_stopped_with_ctrl_c_keeps_whole_lines_and_goes_on(workspace: Pa
     assert summary["skipped"] == len(done)
     after = [json.loads(line)["id"] for line in out.read_text(encoding="utf-8").splitlines()]
     assert sorted(after) == list(range(min(max(done) + 3, 400)))
+
+
+@pytest.mark.slow
+def test_the_demo_goes_as_expected(tmp_path: Path) -> None:
+    done = as_process(tmp_path, "demo", "--temporary", "--json")
+    shown = json.loads(done.stdout)
+    assert {row["id"]: row["failures"] for row in shown["questions"] if not row["held"]} == {}
+    assert shown["ingest"]["failed"] == []
+    assert len(shown["questions"]) == 8
+    assert all(row["cost"] == {"usd": 0.0, "unpriced_calls": 0} for row in shown["questions"])
+    assert done.returncode == 0
