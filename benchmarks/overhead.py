@@ -16,13 +16,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from tadasu.answering.generation.compose import AnswerComposer
-from tadasu.answering.generation.extractive import ExtractiveWriter
-from tadasu.storage.runs import SqlRunBook
-
 from benchmarks.harness import arguments, machine, milliseconds, percentile, report, table
+from tadasu.answering.conversation import restate_by_rules
 from tadasu.answering.correction.loop import CorrectionLoop
 from tadasu.answering.correction.policy import CorrectionSettings
+from tadasu.answering.generation.compose import AnswerComposer
+from tadasu.answering.generation.extractive import ExtractiveWriter
 from tadasu.answering.pipeline import Inquiry, Pipeline
 from tadasu.answering.refinement import RefinementSettings
 from tadasu.app.assets import demo_folder
@@ -35,6 +34,7 @@ from tadasu.core.runs import SearchMode
 from tadasu.ports import Ledger
 from tadasu.runtime.budget import Limits
 from tadasu.runtime.world import SystemChance, SystemClock, SystemIds
+from tadasu.storage.runs import SqlRunBook
 
 QUESTION = "How long is the warranty of the PT-300?"
 
@@ -81,6 +81,7 @@ def own_work(folder: Path, *, questions: int) -> list[float]:
     """Milliseconds per question, each followed by a look through another connection."""
     runs = SqlRunBook.open(folder / "state.db")
     pipeline = Pipeline(
+        restate=restate_by_rules,
         correction=CorrectionLoop(search=_Search(), grader=_Grader(), outside=None, settings=CorrectionSettings()),
         composer=AnswerComposer(ExtractiveWriter()),
         counter=_Counter(),
