@@ -21,6 +21,8 @@ _PHRASES = 0.25
 # A sentence with this share of its terms from the question, and no figure of its own, is an echo of it.
 _ECHOED = 0.7
 _ECHO = 0.6
+# Below this evidence score, a sentence without a word of the question in it or above it is about something else.
+_WEAK = 0.5
 _TERMINATED = (".", "!", "?", "。", "！", "？", "…", ")", "）")
 
 
@@ -75,7 +77,8 @@ class ExtractiveWriter:
         if not scored:
             return ()
         best = scored[0]
-        if not best.covered and best.quote.evidence.score < 0.5 and best.quote.facts.language == task.language:
+        on_topic = facts_of(task.question).terms & (best.quote.facts.terms | best.quote.context)
+        if not on_topic and best.quote.evidence.score < _WEAK and best.quote.facts.language == task.language:
             return ()
         conflict = find_conflict(
             task.question, best.quote, [s.quote for s in scored[1:] if s.score >= 0.5 * best.score]
@@ -140,7 +143,7 @@ def _score(question: str, quotes: Sequence[Quote]) -> list[_Scored]:
         score += _of_the_same(quote, named)
         if expected is not Expected.YES_NO and _echoes(quote, asked):
             score -= _ECHO
-        scored.append(_Scored(quote, score, covered | near))
+        scored.append(_Scored(quote, score, covered))
     return sorted(scored, key=lambda s: (-s.score, s.quote.evidence.number, s.quote.at))
 
 
