@@ -12,8 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from tadasu.answering.ingestion.parsers.parsed import Limits
 from tadasu.answering.ingestion.reading import IngestionSettings
 from tadasu.answering.ingestion.report import IngestReport
+from tadasu.answering.ingestion.worker import Task, parse_here
+from tadasu.errors import DocumentError
 from tests.answering.ingestion import making
 
 
@@ -200,3 +203,27 @@ async def test_rows_that_cannot_be_read_are_listed_and_the_others_are_kept(tmp_p
     stored = await store.fingerprints(tenant="default")
     assert set(stored) == {"in/faq.jsonl#a", "in/faq.jsonl#5", "in/faq.jsonl#6", "in/prices.csv"}
     assert "was used in row 1" in report.failed[2].message
+
+
+@pytest.mark.parametrize(
+    "make", [making.word, making.small_excel, making.show, sound_pdf, lambda: b"<p>Some <b>words</b> here.</p>"]
+)
+def test_damage_at_random_places_is_a_document_error_or_none(make: Callable[[], bytes]) -> None:
+    chance = random.Random(5)
+    name = {b"PK": "a.docx", b"%P": "a.pdf", b"<p": "a.html"}[make()[:2]]
+    if name == "a.docx" and make is not making.word:
+        name = "a.xlsx" if make is making.small_excel else "a.pptx"
+    for _ in range(25):
+        data = bytearray(make())
+        at = chance.randrange(len(data))
+        match chance.randrange(3):
+            case 0:
+                data = data[:at]
+            case 1:
+                data[at : at + 60] = bytes(chance.randrange(256) for _ in range(60))
+            case _:
+                del data[at : at + chance.randrange(1, 100)]
+        try:
+            parse_here(Task(name, bytes(data), name, Limits(), 60.0))
+        except DocumentError as error:
+            assert error.code != "parser_crashed", str(error)  # noqa: PT017 - any other error will do, and none too

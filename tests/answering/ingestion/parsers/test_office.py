@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import io
+import re
 from typing import Any
 
 import openpyxl
 import pptx
+import pytest
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 from openpyxl.styles import numbers
@@ -16,7 +18,7 @@ from pptx.util import Inches
 from tadasu.answering.ingestion.parsers.parsed import Parsed
 from tadasu.answering.ingestion.parsers.registry import parse_bytes
 from tadasu.core.documents import BlockKind
-from tests.answering.ingestion.making import excel, word
+from tests.answering.ingestion.making import excel, repack, word
 
 K = BlockKind
 
@@ -118,6 +120,27 @@ def test_a_workbook_shows_its_values_as_the_sheet_does() -> None:
         (K.TABLE, 0, "Site: Matsumoto | Opened: 1954 | Open: TRUE"),
     ]
     assert {block.page for block in item.blocks} == {None}
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_sheet_formatted_to_its_end_costs_what_it_holds(monkeypatch: pytest.MonkeyPatch, streamed: bool) -> None:
+    def fill(book: openpyxl.Workbook) -> None:
+        sheet = book.worksheets[0]
+        sheet.append(["Model", "Range", "Price"])
+        sheet.append(["PT-100", "10 bar", 480])
+        sheet.cell(1_000_000, 200).number_format = "0.00"
+        sheet.cell(40, 2).value = "far below"
+
+    if streamed:
+        monkeypatch.setattr("tadasu.answering.ingestion.parsers.xlsx._STREAM_BYTES", 0)
+    data = excel(fill)
+    if streamed:  # openpyxl's streaming reader makes every row up to the last
+        data = repack(data, lambda entries: entries.update({
+            name: re.sub(rb'<row r="1000000".*?</row>', b"", content) for name, content in entries.items()
+            if name.endswith("sheet1.xml")
+        }))  # fmt: skip
+    item = read("a.xlsx", data)
+    assert [text for _, _, text in blocks(item)] == ["Sheet", "Model: PT-100 | Range: 10 bar | Price: 480", "far below"]
 
 
 def test_a_show_gives_titles_text_tables_and_notes_with_the_slide_as_page() -> None:

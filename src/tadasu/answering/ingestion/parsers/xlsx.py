@@ -21,6 +21,7 @@ from tadasu.core.documents import BlockKind
 from tadasu.errors import DocumentDamaged, DocumentEmpty, DocumentTooLarge
 
 _MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
+_MERGED_CELLS = 10_000
 _STREAM_BYTES = 40 * 1024 * 1024
 _CURRENCY = re.compile(r"\[\$([^\]-]+)(?:-[^\]]*)?\]|([¥￥$€£])|\"([^\"]{1,4})\"")
 _BEFORE_DIGITS = re.compile(r"^[^#0]*")
@@ -68,27 +69,18 @@ def parse_xlsx(data: bytes, *, source: str, limits: Limits) -> Iterator[Parsed]:
 
 
 def _sheet(sheet: Any, builder: TextBuilder, *, source: str, limit: int) -> int:
-    """Add a sheet's tables; returns how many cells were looked at."""
-    merged = _merged(sheet)
-    table: list[list[str]] = []
+    """Add a sheet's tables; returns how many cells held something."""
     tables: list[list[list[str]]] = []
-    seen = 0
-    for row_number, row in enumerate(sheet.iter_rows(), start=1):
+    seen, last = 0, -1
+    for number, row in _filled_rows(sheet):
         seen += len(row)
         if seen > limit:
-            raise DocumentTooLarge(
-                source=source, size=f"a workbook of more than {seen:,} cells", limit=f"{limit:,} cells"
-            )
-        cells = [merged.get((row_number, column)) or shown(cell) for column, cell in enumerate(row, start=1)]
-        while cells and not cells[-1]:
-            cells.pop()
-        if cells:
-            table.append(cells)
-        elif table:
-            tables.append(table)
-            table = []
-    if table:
-        tables.append(table)
+            size = f"a workbook of more than {seen:,} cells"
+            raise DocumentTooLarge(source=source, size=size, limit=f"{limit:,} cells")
+        if number != last + 1 or not tables:
+            tables.append([])
+        tables[-1].append([row.get(column, "") for column in range(1, max(row) + 1)])
+        last = number
     if tables:
         builder.add(BlockKind.HEADING, sheet.title, level=1)
     for rows in tables:
@@ -96,17 +88,28 @@ def _sheet(sheet: Any, builder: TextBuilder, *, source: str, limit: int) -> int:
     return seen
 
 
-def _merged(sheet: Any) -> dict[tuple[int, int], str]:
-    """The value of every place that a merged cell covers."""
-    places: dict[tuple[int, int], str] = {}
-    for area in getattr(getattr(sheet, "merged_cells", None), "ranges", ()):
-        value = shown(sheet.cell(area.min_row, area.min_col))
-        if area.size["rows"] * area.size["columns"] > 10_000:
-            continue
-        places |= {
-            (r, c): value for r in range(area.min_row, area.max_row + 1) for c in range(area.min_col, area.max_col + 1)
-        }
-    return places
+def _filled_rows(sheet: Any) -> Iterator[tuple[int, dict[int, str]]]:
+    """Row number → column → text, rows and cells that hold something only.
+
+    Sheets are often formatted down to their last possible row: what is not there must not be made by asking for it.
+    """
+    stored = getattr(sheet, "_cells", None)
+    if stored is None:  # the reader that streams has the rows only
+        for number, row in enumerate(sheet.iter_rows(), start=1):
+            if filled := {column: text for column, cell in enumerate(row, start=1) if (text := shown(cell))}:
+                yield number, filled
+        return
+    rows: dict[int, dict[int, str]] = {}
+    for (number, column), cell in stored.items():
+        if text := shown(cell):
+            rows.setdefault(number, {})[column] = text
+    for area in sheet.merged_cells.ranges:
+        text = rows.get(area.min_row, {}).get(area.min_col, "")
+        if text and area.size["rows"] * area.size["columns"] <= _MERGED_CELLS:
+            for number in range(area.min_row, area.max_row + 1):
+                rows.setdefault(number, {}).update(dict.fromkeys(range(area.min_col, area.max_col + 1), text))
+    for number in sorted(rows):
+        yield number, rows[number]
 
 
 def shown(cell: Any) -> str:
