@@ -74,6 +74,8 @@ def test_a_file_cut_in_the_middle_of_a_character_is_read_and_the_loss_is_counted
         "文字化け".encode() + b"\xff\xfe\xfd" * 40,
         bytes(range(128, 256)) * 10,
         b"\x00\x01\x02\x03" * 50,
+        b"\xff\xfe\xfd",
+        b"\xef\xbb\xbf\x80",
         ("garbled " + "\ufffd" * 20).encode(),
     ],
 )

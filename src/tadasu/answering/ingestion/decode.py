@@ -100,7 +100,7 @@ def _checked(decoded: Decoded, *, source: str) -> Decoded:
 def _broken(text: str) -> str:
     """Why `text` is not what anyone wrote, or an empty string."""
     replaced = text.count("\ufffd")
-    if replaced > max(2, _REPLACED_SHARE * len(text)):
+    if replaced > max(2, _REPLACED_SHARE * len(text)) or replaced * 5 > len(text):
         return f"{replaced} of {len(text)} characters are broken in every encoding that was tried"
     sample = text[:_SAMPLE]
     controls = len(_CONTROL.findall(sample))
