@@ -39,6 +39,13 @@ def test_english_is_read_as_utf8_and_as_windows_1252() -> None:
 
 
 @pytest.mark.parametrize(
+    "text", ["It is 19.2°E from here.", "from 1857–", "Contrecœur", "the UK’s own", "1.1 × 10", "naïve"]
+)
+def test_one_letter_beyond_ascii_is_enough_for_windows_1252(text: str) -> None:
+    assert decode(text.encode("cp1252"), source="a.txt").text == text
+
+
+@pytest.mark.parametrize(
     ("mark", "encoding"),
     [
         (codecs.BOM_UTF8, "utf-8"),

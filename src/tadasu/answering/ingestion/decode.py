@@ -118,20 +118,24 @@ def _guess(data: bytes, *, source: str) -> Decoded:
         candidates = candidates[3:]
     scored = sorted(((_plausibility(data, name), name) for name in candidates), reverse=True)
     best = scored[0] if scored else (0.0, "")
-    broken_utf8 = data.decode("utf-8", "replace")
-    # A multi-byte sequence hardly ever forms by chance: mostly sound UTF-8 with a broken byte beats any guess.
-    if (
-        b"\x00" not in data[:_SAMPLE]
-        and not _broken(broken_utf8)
-        and (best[0] < 0.9 or re.search(r"[\u0080-\ufffc]", broken_utf8))
-    ):
-        return Decoded(broken_utf8, "utf-8", broken_utf8.count("\ufffd"))
+    if b"\x00" not in data[:_SAMPLE] and (text := _mostly_utf8(data)):
+        return Decoded(text, "utf-8", text.count("\ufffd"))
     if best[0] < 0.5:
         raise EncodingUnknown(
             source=source, reason="it is neither UTF-8/16, Shift_JIS, EUC-JP, ISO-2022-JP nor Windows-1252"
         )
     text = data.decode(best[1], "replace")
     return _checked(Decoded(text, best[1], text.count("\ufffd")), source=source)
+
+
+def _mostly_utf8(data: bytes) -> str:
+    """The text of UTF-8 with a few broken bytes, empty where it is something else.
+
+    A multi-byte sequence hardly ever forms by chance: where sound ones outnumber the broken bytes, it is UTF-8.
+    """
+    text = data.decode("utf-8", "replace")
+    sound = sum(character > "\x7f" for character in text) - text.count("\ufffd")
+    return text if sound > 3 * text.count("\ufffd") and not _broken(text) else ""
 
 
 def _plausibility(data: bytes, name: str) -> float:
@@ -144,7 +148,7 @@ def _plausibility(data: bytes, name: str) -> float:
     if _CONTROL.search(text) and len(_CONTROL.findall(text)) > max(1, _CONTROL_SHARE * len(text)):
         return 0.0
     if not beyond:
-        return 0.95
+        return 0.95 if sample.isascii() or name.startswith("utf-16") else 0.0
     if name == "cp1252":
         return _latin(text, len(beyond))
     high = "".join(beyond)
