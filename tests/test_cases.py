@@ -8,9 +8,34 @@ from pathlib import Path
 import pytest
 
 TESTS = Path(__file__).parent
-HELD = (
-    "a12 a14 a16 a18 a19 a20 a22 a23 a25 a27 a28 a29 a30 a32 a45 a46 a48 a49 a50 a51 a53 a55 a56 a59 a68 a69"
-).split()
+HELD = [
+    "a12",
+    "a14",
+    "a16",
+    "a18",
+    "a19",
+    "a20",
+    "a22",
+    "a23",
+    "a25",
+    "a27",
+    "a28",
+    "a29",
+    "a30",
+    "a32",
+    "a45",
+    "a46",
+    "a48",
+    "a49",
+    "a50",
+    "a51",
+    "a53",
+    "a55",
+    "a56",
+    "a59",
+    "a68",
+    "a69",
+]
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -21,7 +22,7 @@ def test_a14_a_number_written_as_text_is_read() -> None:
 
 @given(st.floats(-1, 1), st.floats(-1, 1))
 def test_a18_every_metric_gives_the_same_similarity_and_order(first: float, second: float) -> None:
-    raw = {
+    raw: dict[Metric, Callable[[float], float]] = {
         Metric.COSINE: lambda c: c,
         Metric.INNER_PRODUCT: lambda c: c,
         Metric.L2: lambda c: math.sqrt(2 - 2 * c),
