@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
 from tadasu.answering.grading.model import Numbers
 from training.feature_evaluation import Labels
+from training.feature_rows import Asking
 
 _KNOTS = 14
 _PRECISION_HIGH = 0.9
-_MISSED = 0.03
+_MISSED = 0.05
+_WRONGLY_INCORRECT = 0.02
 
 
 def calibration_curve(logits: Numbers, labels: Labels, *, knots: int = _KNOTS) -> tuple[Numbers, Numbers]:
@@ -32,16 +37,32 @@ def calibration_curve(logits: Numbers, labels: Labels, *, knots: int = _KNOTS) -
     return centres[keep], heights[keep]
 
 
-def choose_thresholds(probabilities: Numbers, labels: Labels) -> tuple[float, float]:
-    """(high, low): the lowest border above which nine of ten hold the answer, and the highest below which at most
+def choose_thresholds(askings: Sequence[Asking], probabilities: Numbers) -> tuple[float, float]:
+    """(high, low) from the probabilities of all passages of `askings`, in order.
 
-    three of a hundred passages that hold the answer fall. `low` is never above `high`.
+    `high` is the lowest border at or above which nine of ten passages hold the answer. `low` is the highest border
+    below which at most five of a hundred passages that hold the answer fall, and at most two of a hundred questions
+    whose answer was in the index have nothing else (they would be called INCORRECT). `low` is never above `high`.
     """
+    labels = np.concatenate([asking.labels for asking in askings])
+    bounds = np.cumsum([0, *(len(asking.labels) for asking in askings)])
+    best = np.array(
+        [
+            probabilities[start:end].max(initial=0.0)
+            for asking, (start, end) in zip(askings, pairwise(bounds), strict=True)
+            if asking.answerable
+        ]
+    )
+    known, right = labels >= 0, probabilities[labels == 1]
     grid = np.round(np.arange(0.02, 0.96, 0.01), 2)
     precise = [
-        border for border in grid if (above := labels[probabilities >= border]).size and above.mean() >= _PRECISION_HIGH
+        border
+        for border in grid
+        if (above := labels[known & (probabilities >= border)]).size and above.mean() >= _PRECISION_HIGH
     ]
-    safe = [border for border in grid if (probabilities[labels == 1] < border).mean() <= _MISSED]
+    safe = [
+        border for border in grid if (right < border).mean() <= _MISSED and (best < border).mean() <= _WRONGLY_INCORRECT
+    ]
     high = float(precise[0]) if precise else 0.95
     low = float(safe[-1]) if safe else 0.02
     return high, min(low, high)

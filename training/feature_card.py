@@ -57,11 +57,11 @@ def write_card(
         labels = np.concatenate([asking.labels for asking in askings])
         counts = (len(questions.rows), len(questions.asked), len(askings), int((labels >= 0).sum()))
         lines.append(f"| {name} | {' | '.join(f'{count:,}' for count in counts)} | {int((labels == 1).sum()):,} |")
+    lines += ["", "Thresholds, from the CALIBRATE split: `high` is the lowest border at or above which nine of ten"]
     lines += [
-        "",
-        "Thresholds, from the CALIBRATE split: `high` is the lowest border above which nine of ten passages hold",
+        "passages hold the answer; `low` the highest below which at most 5 of 100 passages that hold it fall, and"
     ]
-    lines += ["the answer, `low` the highest below which at most 3 of 100 passages that hold it fall.", ""]
+    lines += ["at most 2 of 100 questions whose answer is in the index have nothing else.", ""]
     lines += ["| language | high | low |", "|---|--:|--:|"]
     lines += [
         f"| {one} | {grader.thresholds(one).high:.2f} | {grader.thresholds(one).low:.2f} |" for one in ("ja", "en")

@@ -117,7 +117,8 @@ def _set(
         inside = [piece for id_ in question.gold for piece in pieces.get(id_, [])]
         split_off = any("." in piece.id for piece in inside)
         gold = {piece.id for piece in inside if not split_off or holds_answer(piece.text, question.answers)}
-        if gold:
+        # A short answer that stands in many pieces of a paper is given in one of them and mentioned in the others.
+        if gold and not (split_off and len(gold) > 1):
             found.append(Asked(question, frozenset(gold)))
     found.sort(key=lambda one: _order(one.question.id + one.question.text))
     return QuestionSet(name, language, tuple(rows), tuple(found[: _QUESTIONS[split]]), tuple(whole))

@@ -89,10 +89,14 @@ def fit(train: Sequence[Asking], calibrate: Sequence[Asking]) -> dict[str, Any]:
         "passages": fit_views(PASSAGE_VIEWS, PASSAGE_SIGNALS, passage_rows(train), passage_rows(calibrate)),
         "strips": fit_views(STRIP_VIEWS, STRIP_SIGNALS, strip_rows(train), strip_rows(calibrate)),
     }
-    signals, labels = passage_rows(calibrate)
-    whole = fitted["passages"]["words+keywords+cosine+strips"]
-    known = ~np.isnan(signals).any(axis=1)
-    high, low = choose_thresholds(apply(whole, signals[known], PASSAGE_SIGNALS), labels[known])
+    # Borders are for what the product meets, in whatever view it meets it.
+    views = [view for asking in calibrate for view in asking.measured.views]
+    signals = np.concatenate([asking.measured.passages for asking in calibrate])
+    probabilities = np.zeros(len(views))
+    for view in set(views):
+        rows = np.array([index for index, one in enumerate(views) if one == view])
+        probabilities[rows] = apply(fitted["passages"][view], signals[rows], PASSAGE_SIGNALS)
+    high, low = choose_thresholds(calibrate, probabilities)
     return {"thresholds": {"high": high, "low": low}, **fitted}
 
 

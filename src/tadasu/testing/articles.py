@@ -1,7 +1,7 @@
 """Shared passages as documents ready for a store: one document per article, one passage per row.
 
-Training and benchmarks both build their indexes here, so that what is fitted and what is measured meet the same store,
-encoder and analyser in the same way.
+Training and benchmarks both build their indexes here, and encode and analyse passages as ingestion does, so that what
+is fitted, what is measured and what is used are the same thing.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from tadasu.answering.ingestion.pipeline import passage_text
+from tadasu.answering.ingestion.reading import terms_of
 from tadasu.core.documents import Document, Passage, Span
 from tadasu.core.vectors import PassageText, PassageVectors
 from tadasu.ports import Encoder, IndexedPassage, PassageIndex
 from tadasu.testing.datasets import Part, PassageRow, passages
-from tadasu.text.analyze import tokens
 from tadasu.text.segment import segment
 
 if TYPE_CHECKING:
@@ -112,23 +113,13 @@ def chunked(part: Part, rows: Iterable[PassageRow], *, limit: int) -> list[Passa
     return [piece for piece in pieces if piece.text.strip()]
 
 
-def passage_text(passage: Passage) -> PassageText:
-    """What the encoder gets of a passage."""
-    return PassageText(passage.text, tuple((span.start, span.end) for span in passage.strips), passage.title)
-
-
-def search_terms(passage: Passage) -> tuple[str, ...]:
-    """What keyword search finds a passage by: its title and its text."""
-    return tuple(tokens(f"{passage.title}\n{passage.text}", language=passage.language))
-
-
 async def index(found: Sequence[Article], *, encoder: Encoder, store: PassageIndex) -> int:
     """Encode and store articles; give the number of passages."""
     flat = [passage for article in found for passage in article.passages]
     vectors = iter(encode(flat, encoder=encoder))
     for article in found:
         items = [
-            IndexedPassage(passage=passage, tokens=search_terms(passage), vectors=next(vectors))
+            IndexedPassage(passage=passage, tokens=tuple(terms_of(passage)), vectors=next(vectors))
             for passage in article.passages
         ]
         await store.put(article.document, items)

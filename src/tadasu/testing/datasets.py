@@ -186,14 +186,19 @@ def questions(part: Part) -> tuple[Question, ...]:
 
 
 def _popqa_question(item: dict[str, Any]) -> Question:
-    answers = tuple(item["answers"])
+    """Gold is what names the subject and holds an answer; the article on politicians says nothing of one of them."""
+    answers, subject = tuple(item["answers"]), normal(item["subject"])
     return Question(
         part=Part.POPQA,
         id=item["question_id"],
         text=item["question"],
         answers=answers,
-        gold=tuple(row.id for row in _supporting(item) if holds_answer(row.text, answers)),
-        key=f"title:{normal(item['subject'])}",
+        gold=tuple(
+            row.id
+            for row in _supporting(item)
+            if subject in normal(f"{row.title} {row.text}") and holds_answer(row.text, answers)
+        ),
+        key=f"title:{subject}",
     )
 
 

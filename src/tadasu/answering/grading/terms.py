@@ -32,7 +32,9 @@ _WANTS_NUMBER = re.compile(
     re.IGNORECASE,
 )
 DIGIT = re.compile(r"[0-9一二三四五六七八九十百千万億]")
+# A stem of three letters begins too many words to be looked for by its beginning.
 _SHORT_STEM = 3
+_ENDINGS = ("", "s", "e", "es", "ed", "ing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +127,11 @@ def _term(term: str, question: str, spellings: Sequence[str], weight: float) -> 
 def _stem_forms(stem: str, spellings: Sequence[str]) -> tuple[str, ...]:
     if len(stem) <= _SHORT_STEM:
         whole = {stem, *(word for word in spellings if word.startswith(stem) and len(word) <= len(stem) + 2)}
-        return tuple(f" {word}{end} " for word in sorted(whole) for end in ("", "s"))
-    forms = [f" {stem}"]
-    if stem.endswith("i"):
-        forms.append(f" {stem[:-1]}y")
-    return tuple(forms)
+        forms = {f"{word}{end}" for word in whole for end in _ENDINGS}
+        if stem.endswith("e"):
+            forms |= {f"{stem[:-1]}{end}" for end in _ENDINGS[2:]}
+        return tuple(f" {form} " for form in sorted(forms))
+    return (f" {stem}", f" {stem[:-1]}y") if stem.endswith("i") else (f" {stem}",)
 
 
 def _pairs(folded: FoldedText, language: str) -> tuple[Term, ...]:
