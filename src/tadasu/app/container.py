@@ -10,9 +10,7 @@ from tadasu.app.assets import models_folder
 from tadasu.app.settings import Settings
 from tadasu.app.workspace import Workspace
 from tadasu.core.documents import Reader
-from tadasu.core.grades import Thresholds
 from tadasu.core.ids import digest
-from tadasu.errors import SettingsInvalid
 from tadasu.providers.registry import load_plugin
 from tadasu.runtime.world import SystemChance, SystemClock, SystemIds
 
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
     from tadasu.answering.retrieval.fusion import FusionTable
     from tadasu.answering.retrieval.hybrid import HybridSearch
     from tadasu.ports import Chance, ChatModel, Clock, Grader, Ids, PromptTemplate, RunBook, Store
-
-DEFAULT_THRESHOLDS = Thresholds()
 
 
 class Container:
@@ -89,19 +85,8 @@ class Container:
         """Grades passages."""
         chosen = self.settings.grading
         open_grader = load_plugin("tadasu.graders", chosen.grader)
-        grader: Grader = open_grader(models_folder() / "grader", thresholds=self._thresholds())
+        grader: Grader = open_grader(models_folder() / "grader", tau_high=chosen.tau_high, tau_low=chosen.tau_low)
         return grader
-
-    def _thresholds(self) -> Thresholds | None:
-        """Thresholds by hand; None where the calibrated ones hold."""
-        high, low = self.settings.grading.tau_high, self.settings.grading.tau_low
-        if high is None and low is None:
-            return None
-        high = DEFAULT_THRESHOLDS.high if high is None else high
-        low = min(DEFAULT_THRESHOLDS.low, high) if low is None else low
-        if low > high:
-            raise SettingsInvalid(where="grading", key="tau_low", reason=f"is above tau_high ({low} > {high})")
-        return Thresholds(high=high, low=low)
 
     @cached_property
     def outside(self) -> WebReader | None:
