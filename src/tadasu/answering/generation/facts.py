@@ -14,6 +14,9 @@ from tadasu.text.numbers import DateMention, Number, dates, numbers, same_date, 
 from tadasu.text.units import CANONICAL
 
 _MARKUP = re.compile(r"\*\*|__|~~|`|(?m:^\s*(?:#{1,6}|>|[-*•・]|\(?\d{1,2}[.)、](?=\s*\D))\s+)")
+_DIGITS = re.compile(r"\d+")
+_GROUPED = re.compile(r"(?<=\d),(?=\d{3})")
+_ERA_BESIDE = re.compile(r"年\(((?:明治|大正|昭和|平成|令和)(?:元|\d{1,2})年?)\)")
 _ASCII = re.compile(r"[a-z0-9]")
 _KANJI = re.compile(r"[\u3400-\u9fff々]")
 _KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]")
@@ -59,10 +62,33 @@ class Facts:
     @cached_property
     def words(self) -> frozenset[str]:
         """Its content terms that are no part of a number or a date."""
+        return frozenset(content_terms(self._wordy)) if self._wordy != self.text else self.terms
+
+    @cached_property
+    def figures(self) -> frozenset[str]:
+        """Every run of digits in it, folded, without leading zeros and grouping."""
+        return frozenset(run.lstrip("0") or "0" for run in _DIGITS.findall(_GROUPED.sub("", self.flat)))
+
+    @cached_property
+    def loose_figures(self) -> frozenset[str]:
+        """The runs of digits that belong to no number, date or name: 5S, (3), the era year beside a year."""
+        rest = fold(self._wordy).casefold()
+        for name in self.names:
+            rest = rest.replace(fold(name).casefold(), " ")
+        return facts_of(rest).figures if _DIGITS.search(rest) else frozenset()
+
+    @cached_property
+    def _wordy(self) -> str:
+        """The text with blanks where its numbers and dates stand."""
         text = self.text
         for start, end in [(n.start, n.end) for n in self.numbers] + [(d.start, d.end) for d in self.dates]:
             text = text[:start] + " " * (end - start) + text[end:]
-        return frozenset(content_terms(text)) if text != self.text else self.terms
+        return text
+
+    @cached_property
+    def eras(self) -> tuple[DateMention, ...]:
+        """Years of an era told in brackets beside a year: 1971年（昭和46年）."""
+        return tuple(mention for era in _ERA_BESIDE.findall(fold(self.text)) for mention in dates(era))
 
     @cached_property
     def language(self) -> str:
@@ -77,7 +103,7 @@ class Facts:
 
     def states_date(self, date: DateMention) -> bool:
         """Whether every stated part of `date` stands here in one date."""
-        return any(same_date(date, mine) for mine in self.dates)
+        return any(same_date(date, mine) for mine in (*self.dates, *self.eras))
 
     def states_name(self, name: str) -> bool:
         """Whether `name` stands here as whole words: 京都 is not in 東京都, PT-305 not in PT-3051."""

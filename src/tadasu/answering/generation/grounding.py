@@ -28,6 +28,7 @@ _WEIGHT_OF_ASKED = 0.5
 _SAME_CLAUSE = 0.6
 _CONTRIBUTES = 0.25
 _SENTENCE = 4
+_NEARLY = 0.8
 _ENDS = re.compile(r"[.。!！]\W*$")
 _YES_NO = re.compile(r"^(?P<yes>yes|はい|ええ)?(?P<no>no|いいえ)?[\s.。,、!！]*$", re.IGNORECASE)
 _SUBJECT = re.compile(r"[a-z][a-z'-]*")
@@ -35,6 +36,10 @@ _PRONOUNS = frozenset(
     ("it", "its", "they", "their", "this", "these", "he", "she", "his", "her", "the", "a", "an", "all", "each")
 )
 _ANSWER = re.compile(r"(?P<yes>yes|はい|ええ)?(?P<no>no|いいえ)?(?<=[soSOいえ])[,.、。!！]\s*(?=\S)", re.IGNORECASE)
+# Words that only point at a source; they weigh nothing.
+_FRAME = facts_of(
+    "according to the document, the source, the evidence states 資料 文書 出典 によると 記載されている"
+).words
 _NO_LETTERS = re.compile(r"[\W_]+")
 # What may stand before and after a whole sentence or cell; a decimal point or a sign may not.
 _BEFORE = re.compile(r"(?:^|[\s。.!?！？:：|(（「『\"'])$")
@@ -79,7 +84,8 @@ def check(sentence: str, strips: Sequence[Strip], *, question: str = "", around:
     if _verbatim(claim, strips) and not (answer and _belied(answer, mine, question, asked)):
         return Check(Support.SUPPORTED, 1.0)
     findings = [f"number {n.raw.strip()}" for n in claimed_numbers(mine) if not source.states_number(n)]
-    findings += [f"date {d.raw.strip()}" for d in mine.dates if not source.states_date(d)]
+    findings += [f"number {run}" for run in sorted(mine.loose_figures - source.figures)]
+    findings += [f"date {d.raw.strip()}" for d in (*mine.dates, *mine.eras) if not source.states_date(d)]
     findings += [f"name {name}" for name in _missing_names(mine, source, asked, around, foreign=foreign)]
     share = _share(mine, source, asked, foreign=foreign)
     if not findings:
@@ -168,7 +174,7 @@ def _share(mine: Facts, source: Facts, asked: Facts, *, foreign: bool) -> float:
     Names that only the question has are left out: whether they may stand is decided apart.
     """
     named = {term for name in mine.names for term in facts_of(name).order}
-    words = [w for w in mine.words if w not in named and (w.isascii() or not foreign)]
+    words = [w for w in mine.words if w not in named and w not in _FRAME and (w.isascii() or not foreign)]
     told = [source.states_number(n) for n in claimed_numbers(mine)] + [source.states_date(d) for d in mine.dates]
     told += [True for name in mine.names if source.states_name(name)]
     weight, found = float(len(told)), float(sum(told))
@@ -194,6 +200,8 @@ def _verbatim(claim: str, strips: Sequence[Strip]) -> bool:
 
 def _turned_round(claim: str, strips: Sequence[Strip], *, expect: bool | None) -> bool:
     """Whether some thought of the claim stands in the strips with the opposite sign only."""
+    if expect is None and (whole := _same_sentence(claim, strips)) is not None:
+        return denies(claim) != denies(whole)
     theirs = [(facts_of(piece).terms, denies(piece)) for strip in strips for piece in _thoughts(strip.text)]
     for piece in [claim] if expect is not None else _thoughts(claim):
         terms = facts_of(piece).words
@@ -206,6 +214,16 @@ def _turned_round(claim: str, strips: Sequence[Strip], *, expect: bool | None) -
         if opposite >= _SAME_CLAUSE and opposite > same:
             return True
     return False
+
+
+def _same_sentence(claim: str, strips: Sequence[Strip]) -> str | None:
+    """The strip whose words are nearly those of the claim, if there is one: then the whole is compared."""
+    words = facts_of(claim).words - _FRAME
+    for strip in strips:
+        others = facts_of(strip.text).words
+        if words and len(words & others) >= _NEARLY * len(words | others):
+            return strip.text
+    return None
 
 
 def _thoughts(text: str) -> list[str]:
