@@ -82,9 +82,10 @@ async def test_incorrect_asks_the_web_at_once_and_leaves_own_low_passages_behind
     assert [p.passage.id for p in corrected.passages] == ["web0"]
 
 
-async def test_incorrect_on_the_web_too_goes_back_to_other_searches_then_abstains() -> None:
+async def test_incorrect_on_the_web_too_abstains() -> None:
     search, web = ScriptedSearch(OWN), ScriptedWeb(WEB)
     corrected = await correct(search, ScriptedGrader({}), web)
+    assert len(search.asked) == 1
     assert corrected.passages == ()
     assert corrected.rounds[-1].action.kind is ActionKind.ABSTAIN
     assert len(web.asked) == 1

@@ -99,8 +99,9 @@ def _after_ambiguous(progress: Progress) -> Action:
 def _after_incorrect(progress: Progress) -> Action:
     if progress.may_search_web:
         return Action(ActionKind.SEARCH_WEB, "the verdict is INCORRECT: the web is asked, our passages stay in reserve")
-    if progress.may_search:
-        return Action(ActionKind.SEARCH_AGAIN, "the verdict is INCORRECT and no web search is left: another search")
+    # Where the web was asked it has had the last word; without one, our documents get their other searches first.
+    if progress.may_search and not progress.web_searches:
+        return Action(ActionKind.SEARCH_AGAIN, "the verdict is INCORRECT and there is no web: another search")
     if progress.holds_good:
         return Action(ActionKind.COMBINE, "nothing better was found: the good passages of earlier rounds are used")
     if progress.settings.incorrect is ReservePolicy.USE_WITH_WARNING:
