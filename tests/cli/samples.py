@@ -286,7 +286,10 @@ class ScriptedTadasu:
         self.runs.save(run)
         return run
 
-    async def search(self, query: str, *, k: int | None = None, mode: SearchMode = SearchMode.HYBRID) -> Round:
+    async def search(
+        self, query: str, *, k: int | None = None, mode: SearchMode = SearchMode.HYBRID, scope: Scope | None = None
+    ) -> Round:
+        self.asked.append({"question": query, "scope": scope})
         return round_of(candidate("service/warranty.md"), query=query, mode=mode)
 
     def trace(self, run_id: str = "last") -> Run:

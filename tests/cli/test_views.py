@@ -123,6 +123,10 @@ def test_search_shows_both_ranks_and_the_grade(call: Call, scripted: ScriptedTad
     assert told["mode"] == "dense"
     assert told["candidates"][0]["rank"] == 1
     assert told["candidates"][0]["grade"]["level"] == "high"
+    call("search", "warranty", "--filter-source", "service/", "--since", "2026-01-01", "--language", "ja")
+    scope = scripted.asked[-1]["scope"]
+    assert (scope.source_prefix, scope.since, scope.language) == ("service/", "2026-01-01", "ja")
+    assert call("search", "warranty", "--until", "soon").code == 2
     assert call("search", " ").code == 2
     assert call("search", "x", "--mode", "psychic").code == 2
 

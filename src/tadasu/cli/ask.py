@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tadasu.cli.exits import Exit
+from tadasu.cli.filters import LanguageFilter, SinceFilter, SourceFilter, UntilFilter, check_dates, scope_of
 from tadasu.cli.frame import Frame, clean, write_line, write_text
 from tadasu.errors import InputInvalid
 
@@ -37,14 +38,10 @@ def ask(
     concurrency: Annotated[
         int, typer.Option("--concurrency", metavar="N", min=1, max=64, help="Questions of a batch at once.")
     ] = 4,
-    filter_source: Annotated[
-        str, typer.Option("--filter-source", metavar="START", help="Only documents whose path starts so.")
-    ] = "",
-    since: Annotated[str, typer.Option("--since", metavar="DATE", help="Only documents from this date on.")] = "",
-    until: Annotated[str, typer.Option("--until", metavar="DATE", help="Only documents up to this date.")] = "",
-    language: Annotated[
-        str, typer.Option("--language", metavar="CODE", help="Only documents in this language, such as ja.")
-    ] = "",
+    filter_source: SourceFilter = "",
+    since: SinceFilter = "",
+    until: UntilFilter = "",
+    language: LanguageFilter = "",
 ) -> Exit | None:
     """Answer a question, with sources.
 
@@ -57,20 +54,21 @@ def ask(
       tadasu ask "保証期間は何年ですか" --since 2026-01-01
       tadasu ask --batch questions.jsonl --out runs.jsonl
     """
+    check_dates(since=since, until=until)
     if batch is not None:
         if question is not None:
             raise InputInvalid(where="ask", reason="a question and --batch exclude each other", fix="Leave one out.")
         from tadasu.cli.batch import ask_batch
 
         with frame.opened() as (tadasu, runner):
-            scope = _scope(tadasu, filter_source, since, until, language)
+            scope = scope_of(tadasu, source=filter_source, since=since, until=until, language=language)
             return ask_batch(frame, tadasu, runner, batch, out=out, concurrency=concurrency, scope=scope)
     if out is not None:
         raise InputInvalid(where="--out", reason="is for --batch only", fix="Redirect the output instead.")
     if question is not None and not question.strip():
         raise InputInvalid(where="ask", reason="the question is empty", fix="Write it in quotes after the command.")
     with frame.opened() as (tadasu, runner):
-        scope = _scope(tadasu, filter_source, since, until, language)
+        scope = scope_of(tadasu, source=filter_source, since=since, until=until, language=language)
         if question is None:
             from tadasu.cli.conversation import converse
 
@@ -123,31 +121,3 @@ def _stream(frame: Frame, event: Event) -> None:
 
         if words := step_words(frame, event.round):
             frame.err().print(words, style="dim")
-
-
-def _scope(tadasu: Tadasu, source: str, since: str, until: str, language: str) -> Scope:
-    from tadasu.core.documents import Scope
-
-    for name, value in (("--since", since), ("--until", until)):
-        check_date(name, value)
-    return Scope(
-        reader=tadasu.container.reader,
-        language=language or None,
-        source_prefix=source,
-        since=since,
-        until=until,
-    )
-
-
-def check_date(option: str, value: str) -> None:
-    """Raise InputInvalid unless `value` is empty or a date as YYYY-MM-DD."""
-    from datetime import date
-
-    if not value:
-        return
-    try:
-        if date.fromisoformat(value).isoformat() == value:
-            return
-    except ValueError:
-        pass
-    raise InputInvalid(where=option, reason=f"{value} is not a date", fix="Write it as YYYY-MM-DD, such as 2026-04-01.")

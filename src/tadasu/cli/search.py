@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tadasu.cli.exits import Exit
+from tadasu.cli.filters import LanguageFilter, SinceFilter, SourceFilter, UntilFilter, check_dates, scope_of
 from tadasu.cli.frame import Frame
 from tadasu.errors import InputInvalid
 
@@ -39,6 +40,10 @@ def search(
     mode: Annotated[
         Mode, typer.Option("--mode", metavar="hybrid|lexical|dense", help="Both rankings fused, or one of them alone.")
     ] = Mode.HYBRID,
+    filter_source: SourceFilter = "",
+    since: SinceFilter = "",
+    until: UntilFilter = "",
+    language: LanguageFilter = "",
 ) -> Exit | None:
     """Search without answering.
 
@@ -53,8 +58,10 @@ def search(
 
     if not query.strip():
         raise InputInvalid(where="search", reason="the query is empty", fix="Write it in quotes after the command.")
+    check_dates(since=since, until=until)
     with frame.opened() as (tadasu, runner):
-        found = runner.run(tadasu.search(query, k=k, mode=SearchMode(mode.value)))
+        scope = scope_of(tadasu, source=filter_source, since=since, until=until, language=language)
+        found = runner.run(tadasu.search(query, k=k, mode=SearchMode(mode.value), scope=scope))
         if frame.json:
             frame.emit(found_object(found))
             return None
