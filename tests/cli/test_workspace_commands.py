@@ -61,6 +61,7 @@ def test_init_proposes_what_the_machine_offers_and_writes_only_what_is_named(
         missing = call("init", "other", "--use", "Gemini")
     assert "Found OpenAI ($OPENAI_API_KEY)." in shown.out
     assert "models: llama3.2:3b, qwen3:4b" in shown.out
+    assert shown.out.count("Name a model of it too, under chat.model.") == 1
     assert 'provider = "openai"' in shown.out
     assert named.json["used"] == "Ollama"
     assert missing.code == 2

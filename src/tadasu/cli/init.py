@@ -93,6 +93,8 @@ def _show(frame: Frame, root: str, proposals: Sequence[Proposal], chosen: Propos
                 console.print(
                     f"    {key.split('.', 1)[1]} = {toml_value(one_line(value))}", style="dim", soft_wrap=True
                 )
+        if "chat.model" not in one.settings:
+            console.print("  " + frame.say("Name a model of it too, under chat.model."), soft_wrap=True)
     if not proposals:
         console.print(frame.say("No chat model was found: answers will be quotations from your documents."))
     console.print(frame.say("Next: {command}", command="tadasu ingest FOLDER"), soft_wrap=True)
