@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tadasu.core.answers import Evidence
 from tadasu.core.documents import Document, Passage, Reader, Scope
-from tadasu.core.grades import Grade
+from tadasu.core.grades import Grade, Verdict
 from tadasu.core.retrieved import Hit, Metric, Retrieval, StoredPassage, WebPage
 from tadasu.core.runs import Run, SearchMode
 from tadasu.core.usage import Call, Stage, Tokens
@@ -251,13 +251,19 @@ class OutsideSearch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WritingTask:
-    """What a writer gets: the user's question byte for byte, the evidence, the language to answer in, today's date."""
+    """What a writer gets: the user's question byte for byte, the evidence, the language to answer in, today's date.
+
+    `query` is the question's standalone form where it is a follow-up (else empty): a writer that matches words, and the
+    check of names, need it. `verdict` is that of the retrieval which the evidence comes from: how sure the grades are.
+    """
 
     question: str
     language: str
     evidence: tuple[Evidence, ...]
     today: str
     nonce: str
+    query: str = ""
+    verdict: Verdict = Verdict.CORRECT
 
 
 class AnswerWriter(Protocol):

@@ -13,6 +13,7 @@ from tadasu.answering.refinement import Refined, RefinementSettings, refine
 from tadasu.core.answers import Answer
 from tadasu.core.documents import Scope
 from tadasu.core.events import Listener, RunEnded, TextReleased, ignore
+from tadasu.core.grades import Verdict
 from tadasu.core.runs import Run
 from tadasu.ports import Chance, Clock, Ids, RunBook, TokenCounter, WritingTask
 from tadasu.runtime.budget import Budget, Limits
@@ -67,7 +68,7 @@ class Pipeline:
         )
         refined = refine(corrected.passages, counter=self.counter, settings=self.refinement)
         if refined.evidence:
-            task = self._task(inquiry.question, language, refined)
+            task = self._task(inquiry.question, query, language, refined, corrected.rounds[-1].verdict)
             answer = await self._written(task, ledger, listen)
         else:
             answer = abstain(corrected.reason, language=language)
@@ -106,9 +107,11 @@ class Pipeline:
                     return event.answer
         raise AssertionError("a composer ends with AnswerFinished")
 
-    def _task(self, question: str, language: str, refined: Refined) -> WritingTask:
+    def _task(self, question: str, query: str, language: str, refined: Refined, verdict: Verdict) -> WritingTask:
         return WritingTask(
             question=question,
+            query=query if query != question else "",
+            verdict=verdict,
             language=language,
             evidence=refined.evidence,
             today=self.clock.now().date().isoformat(),

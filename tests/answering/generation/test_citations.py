@@ -4,7 +4,7 @@ import itertools
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tadasu.answering.generation.citations import (
@@ -99,7 +99,10 @@ def test_a58_a_marker_that_never_closes_is_not_shown(end: str) -> None:
     assert "".join(str(t) for t in read(f"The end {end}")) == "The end "
 
 
-@given(st.text(alphabet="[]【】［］0123１,-、^ aS資†源\n.", max_size=40), st.lists(st.integers(0, 40), max_size=4))
+@settings(deadline=None, max_examples=400)
+@example("【0\n]", [3])
+@example("[1 and source 2]", [8])
+@given(st.text(alphabet="[]【】［］0123１,-、^ aSnd資†源\n\t.", max_size=40), st.lists(st.integers(0, 40), max_size=4))
 def test_a58_any_text_cut_anywhere_reads_alike(text: str, cuts: list[int]) -> None:
     borders = sorted({0, len(text), *(cut for cut in cuts if cut <= len(text))})
     pieces = [text[a:b] for a, b in itertools.pairwise(borders)]

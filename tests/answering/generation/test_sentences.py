@@ -3,7 +3,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tadasu.answering.generation.citations import MarkerStream
@@ -43,6 +43,7 @@ def test_markers_go_with_their_sentence(text: str, expected: list[tuple[str, tup
     assert cited(text) == expected
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.sampled_from(

@@ -15,21 +15,22 @@ _OPEN = "[［【〔"
 _CLOSE = "]］】〕"
 _OPENS, _CLOSES = r"\[［【〔", r"\]］】〕"
 _DIGIT = "0-9０-９"
-_SEPARATOR = r",，、;；\s"
+_GAP = r"[ \t\u3000\xa0]"  # a marker stands on one line
+_SEPARATOR = r",，、;； \t\u3000\xa0"
 _RANGE = r"\-－\u2010-\u2013~～〜"
-_LABEL = r"(?:(?:sources?|evidence|refs?\.?|no\.?|資料|出典|文書|根拠|証拠)\s*)?"
-_NUMBER = rf"\^?\s*#?\s*[{_DIGIT}]{{1,3}}"
-_LIST = rf"{_NUMBER}(?:\s*[{_RANGE}]\s*{_NUMBER})?"
+_LABEL = rf"(?:(?:sources?|evidence|refs?\.?|no\.?|資料|出典|文書|根拠|証拠){_GAP}*)?"
+_NUMBER = rf"\^?{_GAP}*#?{_GAP}*[{_DIGIT}]{{1,3}}"
+_LIST = rf"{_NUMBER}(?:{_GAP}*[{_RANGE}]{_GAP}*{_NUMBER})?"
 _MARKER = re.compile(
-    rf"[{_OPENS}]\s*{_LABEL}{_LIST}(?:[{_SEPARATOR}]+(?:and\s+|と\s*)?{_LABEL}{_LIST})*\s*(?:†[^{_OPENS}{_CLOSES}]{{0,20}})?[{_CLOSES}]",
+    rf"[{_OPENS}]{_GAP}*{_LABEL}{_LIST}(?:[{_SEPARATOR}]+(?:and{_GAP}+|と{_GAP}*)?{_LABEL}{_LIST})*{_GAP}*(?:†[^{_OPENS}{_CLOSES}\n]{{0,20}})?[{_CLOSES}]",
     re.IGNORECASE,
 )
-_NUMBERS = re.compile(rf"([{_DIGIT}]{{1,3}})(?:\s*[{_RANGE}]\s*\^?\s*#?\s*([{_DIGIT}]{{1,3}}))?")
+_NUMBERS = re.compile(rf"([{_DIGIT}]{{1,3}})(?:{_GAP}*[{_RANGE}]{_GAP}*\^?{_GAP}*#?{_GAP}*([{_DIGIT}]{{1,3}}))?")
 # What the inside of a marker may look like while it is still open: every beginning of a marker fits.
 _INSIDE = re.compile(
     rf"[\^#{_DIGIT}{_SEPARATOR}{_RANGE}A-Za-z.資料出典文書根拠証と]*(?:†.{{0,20}})?", re.IGNORECASE | re.DOTALL
 )
-_LETTERS = re.compile(r"[A-Za-z.]{9}|[A-Za-z]\s+[A-Za-z]")
+_LETTERS = re.compile(r"[A-Za-z.]{9}")
 _LONGEST = 48
 _WIDEST_RANGE = 50
 

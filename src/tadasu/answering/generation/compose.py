@@ -121,6 +121,7 @@ class _Draft:
 
     def __init__(self, task: WritingTask) -> None:
         self._task = task
+        self._asked = task.query or task.question
         self._by_number = {piece.number: piece for piece in task.evidence}
         self._numbering = Numbering(task.evidence)
         self._waiting: list[Written] = []
@@ -146,7 +147,7 @@ class _Draft:
             sentence = _after(yes_no, sentence)
         verdict, support = self._judge(sentence, cited)
         if not verdict.holds:
-            if is_pure_refusal(sentence.text, self._task.question):
+            if is_pure_refusal(sentence.text, self._asked):
                 self._refused = True
                 self._waiting.append(replace(sentence, markers=()))
                 return []
@@ -164,9 +165,9 @@ class _Draft:
             verdict, support = self._judge(sentence, self._numbering.known(sentence.numbers))
             if verdict.holds:
                 shown.append(self._release(sentence, tuple(piece.number for piece in support), ""))
-            elif self.released and is_pure_refusal(sentence.text, self._task.question):
+            elif self.released and is_pure_refusal(sentence.text, self._asked):
                 shown.append(self._release(sentence, (), "refusal"))
-            elif not is_pure_refusal(sentence.text, self._task.question):
+            elif not is_pure_refusal(sentence.text, self._asked):
                 self._remove(sentence, verdict)
         return shown
 
@@ -201,7 +202,7 @@ class _Draft:
 
     def _judge(self, sentence: Written, cited: Sequence[int]) -> tuple[grounding.Check, tuple[Evidence, ...]]:
         """The verdict on a sentence and the evidence that holds it up."""
-        question, evidence = self._task.question, self._task.evidence
+        question, evidence = self._asked, self._task.evidence
         pieces = [self._by_number[number] for number in cited]
         around = grounding.beside(pieces, evidence)
         verdict = grounding.check(sentence.text, [p.strip for p in pieces], question=question, around=around)
@@ -220,9 +221,9 @@ class _Draft:
         waiting, self._waiting = self._waiting, []
         strips, kept = [piece.strip for piece in support], []
         for lead in waiting:
-            claims_nothing = facts_of(lead.text).terms <= (_FRAME | facts_of(self._task.question).terms)
-            verdict = grounding.check(lead.text, strips, question=self._task.question)
-            if claims_nothing or verdict.holds or is_pure_refusal(lead.text, self._task.question):
+            claims_nothing = facts_of(lead.text).terms <= (_FRAME | facts_of(self._asked).terms)
+            verdict = grounding.check(lead.text, strips, question=self._asked)
+            if claims_nothing or verdict.holds or is_pure_refusal(lead.text, self._asked):
                 kept.append(lead)
             else:
                 self._remove(lead, verdict)

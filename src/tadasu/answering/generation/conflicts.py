@@ -41,7 +41,14 @@ def find_conflict(question: str, best: Quote, others: Sequence[Quote]) -> Confli
     return Conflict((*dated, *(s for s in sides if not s.evidence.strip.date)))
 
 
+def of_the_time(quote: Quote, asked: Facts) -> bool:
+    """Whether the question names a date and the quotation's document is of that date."""
+    return any(same_date(date, mine) for date in asked.dates for mine in facts_of(quote.evidence.strip.date).dates)
+
+
 def _same_thing(question: str, a: Quote, b: Quote) -> bool:
+    if of_the_time(a, facts_of(question)) != of_the_time(b, facts_of(question)):
+        return False
     asked_codes = codes(question)
     if not (asked_codes and asked_codes <= a.about & b.about) and codes(a.text) != codes(b.text):
         return False

@@ -6,13 +6,15 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tadasu.answering.generation.conflicts import Conflict, find_conflict
+from tadasu.answering.generation.conflicts import Conflict, find_conflict, of_the_time
 from tadasu.answering.generation.expectation import Expected, expect, expected_units, fits
 from tadasu.answering.generation.facts import Facts, facts_of
 from tadasu.answering.generation.quoting import Quote, code_stem, codes, label, quotes_of, surroundings
 from tadasu.core.answers import Evidence
+from tadasu.core.grades import Verdict
 from tadasu.ports import Ledger, WritingTask
 from tadasu.text.messages import translate
+from tadasu.text.normalize import fold
 
 # Weights beside the evidence score (0 to 1), chosen by the first sentence for 400 questions each of the TRAIN split of
 # xquad_en and jaquad: the share of the question's terms, and within it the share of its phrases.
@@ -23,6 +25,9 @@ _ECHOED = 0.7
 _ECHO = 0.6
 # Below this evidence score, a sentence without a word of the question in it or above it is about something else.
 _WEAK = 0.5
+_THIRD = 1 / 3
+# A document of the very date that the question names.
+_DATED = 0.4
 # A contradiction is looked for from the first few sentences that come close to the best, among all with half its score.
 _LEADS = 3
 _LEADING = 0.85
@@ -75,20 +80,20 @@ class ExtractiveWriter:
             yield f"{gap}{quote.text}{space}{_cited(quote)}"
 
     def _choose(self, task: WritingTask) -> Sequence[Quote] | Conflict:
-        evidence = _about(task.question, task.evidence)
-        quotes = [quote for piece in evidence for quote in quotes_of(piece, task.evidence, task.question)]
-        scored = _score(task.question, quotes)
+        question = task.query or task.question
+        evidence = _about(question, task.evidence)
+        quotes = [quote for piece in evidence for quote in quotes_of(piece, task.evidence, question)]
+        scored = _score(question, quotes)
         if not scored:
             return ()
         best = scored[0]
-        on_topic = facts_of(task.question).terms & (best.quote.facts.terms | best.quote.context)
-        if not on_topic and best.quote.evidence.score < _WEAK and best.quote.facts.language == task.language:
+        if not _on_topic(question, best.quote, verdict=task.verdict):
             return ()
         for lead in scored[:_LEADS]:
             others = [s.quote for s in scored if s is not lead and s.score >= _RIVAL * best.score]
-            if lead.score >= _LEADING * best.score and (conflict := find_conflict(task.question, lead.quote, others)):
+            if lead.score >= _LEADING * best.score and (conflict := find_conflict(question, lead.quote, others)):
                 return conflict
-        return self._with_followers(task.question, scored)
+        return self._with_followers(question, scored)
 
     def _with_followers(self, question: str, scored: Sequence[_Scored]) -> list[Quote]:
         best = scored[0]
@@ -105,6 +110,22 @@ class ExtractiveWriter:
                 covered |= other.covered
         place = {piece.number: at for at, piece in enumerate(_by_passage(chosen))}
         return sorted(chosen, key=lambda quote: (place[quote.evidence.number], quote.at))
+
+
+def _on_topic(question: str, quote: Quote, *, verdict: Verdict) -> bool:
+    """Whether a quotation is about the question at all.
+
+    Where the grades are sure (CORRECT), one word in common or a good score is enough; where they are not, a third of
+    the question's words must stand in the sentence or above it. Between languages no words can be compared.
+    """
+    asked = facts_of(question)
+    sure = verdict is Verdict.CORRECT
+    if {asked.language, quote.facts.language} == {"en", "ja"}:
+        return sure or bool(codes(question))
+    shared = len(asked.terms & (quote.facts.terms | quote.context))
+    if sure:
+        return shared > 0 or quote.evidence.score >= _WEAK
+    return shared >= _THIRD * len(asked.terms)
 
 
 def _about(question: str, evidence: Sequence[Evidence]) -> list[Evidence]:
@@ -130,7 +151,7 @@ def _score(question: str, quotes: Sequence[Quote]) -> list[_Scored]:
     """`quotes` best first: evidence score, weighted share of the question's terms, fit of the expected kind."""
     asked, expected, units = facts_of(question), expect(question), expected_units(question)
     # What all of this evidence is about tells no sentence from another.
-    wanted = asked.terms - facts_of("\n".join(codes(question))).terms or asked.terms
+    wanted = _without(question, codes(question)) or asked.terms
     holding = {term: sum(term in quote.facts.terms for quote in quotes) for term in wanted}
     weights = {term: 1.0 / (1.0 + count) for term, count in holding.items()}
     total = sum(weights.values()) or 1.0
@@ -139,17 +160,25 @@ def _score(question: str, quotes: Sequence[Quote]) -> list[_Scored]:
     scored = []
     named = codes(question)
     for quote in quotes:
-        covered = wanted & quote.facts.terms
+        covered = wanted & (_without(quote.text, named) if named else quote.facts.terms)
         near = (wanted & quote.context) - covered
         share = (sum(weights[t] for t in covered) + 0.5 * sum(weights[t] for t in near)) / total
         here = [(a, b) for a, b in phrases if a in covered and b in covered]
         share += _PHRASES * sum(_adjacent(a, b, quote.facts.order) for a, b in here) / (len(phrases) or 1)
         score = quote.evidence.score + _WORDS * share + fits(expected, quote.facts, asked, units=units) - quote.penalty
-        score += _of_the_same(quote, named)
+        score += _of_the_same(quote, named) + _DATED * of_the_time(quote, asked)
         if expected is not Expected.YES_NO and _echoes(quote, asked):
             score -= _ECHO
         scored.append(_Scored(quote, score, covered))
     return sorted(scored, key=lambda s: (-s.score, s.quote.evidence.number, s.quote.at))
+
+
+def _without(text: str, named: frozenset[str]) -> frozenset[str]:
+    """The content terms of a text but for the models named: the 80 of "FLW-80 in DN 80" stays."""
+    rest = fold(text)
+    for code in named:
+        rest = rest.replace(code, " ")
+    return facts_of(rest).terms if rest.strip() else frozenset()
 
 
 def _adjacent(a: str, b: str, order: Sequence[str]) -> bool:

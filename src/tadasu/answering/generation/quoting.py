@@ -17,6 +17,7 @@ from tadasu.text.segment import segment
 _SPACES = re.compile(r"\s+")
 _BLOCK_MARK = re.compile(r"^\s*(?:#{1,6}\s+|[-*•・]\s+|>\s+)+")
 _RULE = re.compile(r"[\s|:=_-]*")
+_LABEL = re.compile(r"[^:：]{1,40}[:：]\s?\S")
 _CODE = re.compile(r"[a-z]+[-_/ ]?\d|\d[-_]?[a-z]", re.IGNORECASE)
 _STEM = re.compile(r"[a-z]+", re.IGNORECASE)
 _STOP = re.compile(r"[.!?。！？」』)）:：]$")
@@ -56,7 +57,9 @@ def quotes_of(piece: Evidence, evidence: Sequence[Evidence], question: str) -> l
         if cells and head is piece:
             continue
         numbers: tuple[int, ...] = (piece.number,)
-        if cells:
+        if cells and is_labelled(cells):
+            text = "; ".join(cell for cell in cells if cell)
+        elif cells:
             text, named = _row(cells, cells_of(head.strip.text) if head else _columns(strip), question)
             numbers = (piece.number, head.number) if head and named else numbers
         else:
@@ -76,6 +79,16 @@ def cells_of(line: str) -> tuple[str, ...]:
     separator = "\t" if "\t" in line else "|"
     cells = tuple(cell.strip() for cell in line.strip("|").split(separator)) if separator in line.strip("|") else ()
     return cells if len(cells) > 1 else ()
+
+
+def is_labelled(cells: Sequence[str]) -> bool:
+    """Whether a row names its columns itself, as rows of CSV files do: ``Model: A-1 | Price: 3``.
+
+    >>> is_labelled(("Model: A-1", "Price: 3")), is_labelled(("A-1", "3"))
+    (True, False)
+    """
+    written = [cell for cell in cells if cell]
+    return bool(written) and all(_LABEL.match(cell) for cell in written)
 
 
 @lru_cache(maxsize=2048)
@@ -124,7 +137,8 @@ def _heads(piece: Evidence, evidence: Sequence[Evidence]) -> list[Evidence]:
 
 def _table_head(strip: Strip, evidence: Sequence[Evidence]) -> Evidence | None:
     """The first row of the table that `strip` is a row of, if it is among the evidence."""
-    width = len(cells_of(strip.text))
+    cells = cells_of(strip.text)
+    width = 0 if is_labelled(cells) else len(cells)
     rows = [
         other
         for other in evidence

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tadasu.answering.refinement.strips import ScoredStrip, is_heading, score_strips, strips_of
+from tadasu.answering.refinement.strips import ScoredStrip, is_heading, names_its_columns, score_strips, strips_of
 from tadasu.core.documents import BlockKind, Origin
 from tadasu.core.grades import Level
 from tadasu.core.retrieved import GradedPassage
@@ -148,7 +148,7 @@ def _companions(
             found[i] = below
         elif i in kept:
             found[i] = i
-    if graded.passage.kind is BlockKind.TABLE and bodies:
+    if graded.passage.kind is BlockKind.TABLE and bodies and not names_its_columns(scored[bodies[0]].strip):
         rows = sorted(kept & set(bodies[1:]), key=lambda j: (-scored[j].score, j))
         if rows:
             found[bodies[0]] = rows[0]

@@ -13,6 +13,7 @@ from tadasu.core.retrieved import GradedPassage
 from tadasu.text.normalize import fold
 
 _HEADING_MARK = re.compile(r"^\s*#{1,6}\s+")
+_LABELLED = re.compile(r"\s*[^:：|]{1,40}[:：]\s?\S")
 _LONGEST_HEADING = 200
 _NUMBERING = re.compile(r"^\s*(?:\d+(?:\.\d+)*\.?|第[0-9一二三四五六七八九十百]+[章節条項])\s+")
 
@@ -59,6 +60,12 @@ def is_heading(strip: Strip, passage: Passage) -> bool:
         return True
     words = _bare(text) if passage.headings else ""
     return bool(words) and any(words == _bare(heading) for heading in passage.headings)
+
+
+def names_its_columns(strip: Strip) -> bool:
+    """Whether a table row can be read without the table's head: ``Model: A-1 | Price: 3``."""
+    cells = [cell for cell in strip.text.strip().strip("|").split("|") if cell.strip()]
+    return all(_LABELLED.match(cell) for cell in cells)
 
 
 @lru_cache(maxsize=4096)
