@@ -48,6 +48,7 @@ BAD: list[tuple[str, Callable[[], bytes], str, str]] = [
     ("thing.xyz", lambda: b"text", "format_unsupported", ".xyz"),
     ("empty.txt", lambda: b"", "document_empty", "no text"),
     ("blank.md", lambda: b" \n\n\t\n", "document_empty", "no text"),
+    ("front.md", lambda: b"---\ntitle: Nothing\n---\n<!-- a comment -->\n", "document_empty", "no text"),
     ("blank.html", lambda: b"<html><body><script>x()</script></body></html>", "document_empty", "no text"),
     ("empty.pdf", lambda: b"", "document_empty", "no text"),
     ("empty.docx", lambda: making.word(lambda _: None), "document_empty", "no text"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -115,6 +117,15 @@ def test_a_quote_that_is_never_closed_costs_one_row() -> None:
     assert items[0] == RowProblem(3, "a quote is never closed")
     assert isinstance(items[1], Parsed)
     assert items[1].text == "A: 1 | B: 2\nA: 5 | B: 6"
+
+
+def test_a_file_full_of_stray_quotes_is_read_in_no_time() -> None:
+    began = time.perf_counter()
+    items = parsed("a.csv", "a,b\n" + '1,"x\n' * 5000 + "3,4\n")
+    assert time.perf_counter() - began < 5
+    assert len(items) == 5001
+    assert isinstance(items[-1], Parsed)
+    assert items[-1].text == "a: 3 | b: 4"
 
 
 def test_inches_and_line_separators_are_no_quotes_and_no_rows() -> None:

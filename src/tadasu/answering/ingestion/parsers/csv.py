@@ -32,6 +32,7 @@ DATE_NAMES = (
 LANGUAGE_NAMES = ("language", "lang", "言語")
 ID_NAMES = ("id", "key", "_id", "uid")
 _SPANNING_LINES = 200
+_UNCLOSED = 20
 _DELIMITERS = ",\t;|"
 
 
@@ -131,13 +132,16 @@ def _rows(text: str) -> Iterator[_Row | RowProblem]:
     """Rows in order; one that cannot be read is a problem, and reading goes on at the line after its first."""
     lines = re.findall(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+\Z", text)
     delimiter = _delimiter(lines)
-    at, width = 0, 0
+    at, width, unclosed = 0, 0, 0
     while at < len(lines):
-        cells, used = _record(lines, at, delimiter)
+        # A file full of stray quotes is read line by line: looking for the end of each would take for ever.
+        spanning = _SPANNING_LINES if unclosed < _UNCLOSED else 1
+        cells, used = _record(lines[at : at + spanning], delimiter)
         line = at + 1
         if cells is None:
             yield RowProblem(line, "a quote is never closed")
             at += 1
+            unclosed += 1
             continue
         at += used
         if not any(cell.strip() for cell in cells):
@@ -151,12 +155,13 @@ def _rows(text: str) -> Iterator[_Row | RowProblem]:
         if len(cells) != width:
             yield RowProblem(line, f"{len(cells)} fields, the header has {width}")
             at = line if used > 1 else at
+            unclosed += used > 1
             continue
         yield _Row(line, cells)
 
 
-def _record(lines: list[str], at: int, delimiter: str) -> tuple[list[str] | None, int]:
-    """The cells of the record that begins at a line, and how many lines it takes; None where it never ends.
+def _record(lines: Sequence[str], delimiter: str) -> tuple[list[str] | None, int]:
+    """The cells of the record that `lines` begin with, and how many it takes; None where it never ends.
 
     A quote opens a cell only at its beginning: the inches of ``5" pipe`` are no quote.
     """
@@ -164,7 +169,7 @@ def _record(lines: list[str], at: int, delimiter: str) -> tuple[list[str] | None
     closed = re.compile(rf'(^|{border})"(?:[^"]|"")*"(?={border}|[\r\n]*\Z)')
     opened = re.compile(rf'(?:^|{border})"')
     record = ""
-    for used, line in enumerate(lines[at : at + _SPANNING_LINES], start=1):
+    for used, line in enumerate(lines, start=1):
         record += line
         if '"' in record and opened.search(closed.sub(r"\1", record)):
             continue

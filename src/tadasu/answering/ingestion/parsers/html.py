@@ -52,6 +52,7 @@ WEB_SHARE = 0.4
 """The same for pages of the web, which are half menus and comments."""
 _WHOLE_PAGE = 1.1
 _WALK_DEPTH = 100
+_TABLE_WIDTH = 200
 
 
 def parse_html(data: bytes, *, source: str, limits: Limits) -> Iterator[Parsed]:
@@ -89,7 +90,9 @@ def html_document(data: bytes, *, source: str, charset: str = "", kept_share: fl
     walked = TextBuilder()
     _Walk(walked).run(_main(tree))
     builder = _extracted(tree, walked, kept_share) or walked
-    if not builder.text.strip():
+    if not builder.text:
+        builder.add(BlockKind.PARAGRAPH, _flat(_main(tree)))  # nested beyond reason
+    if not builder.text:
         raise DocumentEmpty(source=source)
     return Parsed(
         text=builder.text,
@@ -137,10 +140,13 @@ def _main(tree: Any) -> Any:
 
 
 def _prepare(tree: Any) -> None:
-    """Merged cells are repeated in every place that they cover, before anything reads the tables; hidden text goes."""
+    """Merged cells are repeated in every place that they cover, before anything reads them; what is not shown goes."""
     for element in tree.xpath(
         "//*[@hidden or @aria-hidden='true' or contains(translate(@style,' ',''),'display:none')]"
     ):
+        if element.getparent() is not None:
+            element.drop_tree()
+    for element in tree.xpath("//script|//style|//noscript|//template|//head"):
         if element.getparent() is not None:
             element.drop_tree()
     for table in tree.xpath("//table"):
@@ -154,7 +160,7 @@ def _expand(row: Any, carried: dict[int, tuple[int, Any]]) -> dict[int, tuple[in
     column, following, rebuilt = 0, {}, []
     queue = iter(cells)
     cell = next(queue, None)
-    while cell is not None or column in carried:
+    while column < _TABLE_WIDTH and (cell is not None or column in carried):
         if column in carried:
             left, original = carried[column]
             rebuilt.append(_copy(original))
@@ -166,8 +172,8 @@ def _expand(row: Any, carried: dict[int, tuple[int, Any]]) -> dict[int, tuple[in
         across, down = _spans(cell, "colspan"), _spans(cell, "rowspan")
         cell.attrib.pop("colspan", None)
         cell.attrib.pop("rowspan", None)
-        for _ in range(across):
-            rebuilt.append(cell if not rebuilt or cell not in rebuilt else _copy(cell))
+        for copy in range(min(across, _TABLE_WIDTH - column)):
+            rebuilt.append(_copy(cell) if copy else cell)
             if down > 1:
                 following[column] = (down - 1, cell)
             column += 1

@@ -50,7 +50,7 @@ def parse_bytes(
     kind = identify(name, data, source=source)
     found = False
     for item in parser_for(kind)(data, source=source, limits=limits or Limits()):
-        if isinstance(item, Parsed) and not item.text.strip():
+        if isinstance(item, Parsed) and not item.blocks:
             continue
         found = True
         yield item
