@@ -9,7 +9,7 @@ from tadasu.answering.generation import AnswerComposer, AnswerFinished, ChatWrit
 from tadasu.answering.refinement import GradedPassage
 from tadasu.core.answers import Answer, Evidence
 from tadasu.core.documents import BlockKind, Origin, Passage, Span, Strip
-from tadasu.core.grades import Grade, Thresholds, ungraded
+from tadasu.core.grades import Grade, Thresholds, Verdict, ungraded
 from tadasu.core.usage import Call
 from tadasu.ports import AnswerWriter, WritingTask
 from tadasu.prompts import load
@@ -113,9 +113,11 @@ async def compose(
     *,
     language: str = "en",
     fallback: AnswerWriter | None = None,
+    query: str = "",
+    verdict: Verdict = Verdict.CORRECT,
 ) -> Answer:
     """The answer; fails where the streamed text is not the final text."""
-    task = WritingTask(question, language, tuple(pieces), "2026-01-01", "n0nce")
+    task = WritingTask(question, language, tuple(pieces), "2026-01-01", "n0nce", query=query, verdict=verdict)
     shown, answer = "", None
     async for event in AnswerComposer(writer, fallback=fallback).compose(task, ledger=Book()):
         if isinstance(event, SentenceReleased):

@@ -11,7 +11,7 @@ from tadasu.prompts import Prompt, load
 from tadasu.prompts.registry import LANGUAGES, PLACEHOLDERS
 
 VALUES = {
-    "answer": {"question": "Q", "evidence": "E", "today": "2026-01-01", "nonce": "N"},
+    "answer": {"question": "Q", "meaning": "M", "evidence": "E", "today": "2026-01-01", "nonce": "N"},
     "standalone": {"question": "Q", "conversation": "C", "nonce": "N"},
     "rewrite": {"question": "Q", "tried": "T"},
 }
@@ -57,7 +57,9 @@ HOSTILE = [
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a53_braces_and_percents_in_question_and_document_stay_as_they_are(text: str, language: str) -> None:
     prompt = load("answer", language)
-    user = prompt.messages(question=f"Q {text} ?", evidence=f"E {text} !", today="2026-01-01", nonce="abc")[1].content
+    user = prompt.messages(question=f"Q {text} ?", meaning="", evidence=f"E {text} !", today="2026-01-01", nonce="abc")[
+        1
+    ].content
     assert user.count(f"Q {text} ?") == 1
     assert user.count(f"E {text} !") == 1
 

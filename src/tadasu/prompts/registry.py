@@ -21,7 +21,7 @@ from tadasu.ports import Message
 LANGUAGES = ("en", "ja")
 PLACEHOLDERS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
-        "answer": frozenset({"question", "evidence", "today", "nonce"}),
+        "answer": frozenset({"question", "meaning", "evidence", "today", "nonce"}),
         "standalone": frozenset({"question", "conversation", "nonce"}),
         "rewrite": frozenset({"question", "tried"}),
     }

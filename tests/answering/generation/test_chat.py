@@ -40,6 +40,20 @@ async def test_a53_templates_in_question_and_document_reach_the_model_as_they_ar
     assert content.count(f"It says {text} here.") == 1
 
 
+@pytest.mark.parametrize(
+    ("language", "question", "query"),
+    [("en", "And how heavy is it?", "How heavy is the PT-3051?"), ("ja", "重さは？", "PT-3051の重さは？")],
+)
+async def test_a_follow_up_is_told_in_the_users_words_and_with_its_meaning(
+    language: str, question: str, query: str
+) -> None:
+    model = ScriptedChat(["ok"])
+    task = WritingTask(question, language, evidence("x"), "2026-01-31", "n0nce", query=query)
+    assert [piece async for piece in ChatWriter(model, prompts=PROMPTS).write(task, ledger=Book())] == ["ok"]
+    content = model.requests[0][1].content
+    assert content.index(f"\n{question}\n") < content.index(query)
+
+
 async def test_a12_other_evidence_makes_another_prompt() -> None:
     model = ScriptedChat(["a", "b"])
     await written(model, "q", evidence("The pump weighs 3 kg."))

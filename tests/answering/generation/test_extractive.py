@@ -6,6 +6,7 @@ from tadasu.answering.generation.expectation import Expected, expect, expected_u
 from tadasu.answering.generation.extractive import ExtractiveWriter
 from tadasu.answering.generation.quoting import cells_of
 from tadasu.core.answers import AnswerStatus, Reason
+from tadasu.core.grades import Verdict
 from tests.answering.writing import compose, evidence
 
 EN = evidence(
@@ -179,6 +180,59 @@ async def test_another_model_than_the_one_asked_for_is_no_answer(language: str, 
 async def test_a28_weak_evidence_on_another_topic_is_no_answer(language: str, question: str, text: str) -> None:
     answer = await compose(ExtractiveWriter(), question, evidence(text, score=0.2), language=language)
     assert (answer.reason, answer.citations) == (Reason.INSUFFICIENT, ())
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "query", "quote"),
+    [
+        ("en", "And how much is it?", "How much does the PT-3051 cost?", "The PT-3051 costs 45,000 yen."),
+        ("ja", "では値段は？", "PT-3051の価格は？", "PT-3051の価格は45,000円です。"),
+    ],
+)
+async def test_a_follow_up_is_matched_by_its_meaning(language: str, question: str, query: str, quote: str) -> None:
+    pieces = EN if language == "en" else JA
+    assert quote in (await compose(ExtractiveWriter(), question, pieces, language=language, query=query)).text
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "text"),
+    [
+        ("en", "Who painted the ceiling of the opera house in Tampere?", "Matt black paint has an emissivity of 0.97."),
+        ("ja", "社員食堂のカレーの値段はいくらですか。", "一般社員の宿泊費は2,200円です。"),
+    ],
+)
+async def test_where_the_grades_are_unsure_a_sentence_needs_a_third_of_the_questions_words(
+    language: str, question: str, text: str
+) -> None:
+    pieces = evidence(text, score=0.9)
+    unsure = await compose(ExtractiveWriter(), question, pieces, language=language, verdict=Verdict.AMBIGUOUS)
+    assert unsure.reason is Reason.INSUFFICIENT
+
+
+@pytest.mark.parametrize(
+    ("question", "row"),
+    [
+        ("What does the FLW-80 in size DN 80 cost?", "Model: FLW-80; Variant: DN 80; Price: EUR 2,340"),
+        ("What does the FLW-80 in size DN 50 cost?", "Model: FLW-80; Variant: DN 50; Price: EUR 1,845"),
+    ],
+)
+async def test_rows_that_name_their_columns_are_told_as_they_are(question: str, row: str) -> None:
+    rows = [
+        f"Model: FLW-80 | Variant: DN {size} | Price: EUR {price}\n" for size, price in ((50, "1,845"), (80, "2,340"))
+    ]
+    answer = await compose(ExtractiveWriter(), question, evidence(*(("list", one) for one in rows)))
+    assert answer.sentences[0].text == row
+    assert answer.citations[0].quote == row.replace("; ", " | ")
+
+
+@pytest.mark.parametrize(("date", "price"), [("2025-04-01", "2,180"), ("2026-04-01", "2,340")])
+async def test_a_date_in_the_question_chooses_the_document_of_that_date(date: str, price: str) -> None:
+    pieces = evidence(
+        ("old", "The price of the pump is EUR 2,180.", "2025-04-01"),
+        ("new", "The price of the pump is EUR 2,340.", "2026-04-01"),
+    )
+    answer = await compose(ExtractiveWriter(), f"What is the price of the pump in the list of {date}?", pieces)
+    assert answer.text == f"The price of the pump is EUR {price}. [1]"
 
 
 @pytest.mark.parametrize("text", ["It weighs 3 kg[2].", "It weighs 3 kg (see [9])."])

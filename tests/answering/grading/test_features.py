@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tadasu.answering.grading.features import FeatureGrader, open_grader, shipped_folder
+from tadasu.answering.grading.views import PASSAGE_VIEWS
 from tadasu.answering.retrieval.embedders.onnx import OnnxEncoder
 from tadasu.answering.retrieval.fusion import FusionTable
 from tadasu.answering.retrieval.transient import rank_transient
@@ -331,6 +332,4 @@ def _views() -> Iterator[str]:
 
 
 def test_every_view_was_fitted_in_every_language() -> None:
-    from tadasu.answering.grading.signals import PASSAGE_VIEWS
-
     assert sorted(_views()) == sorted([*PASSAGE_VIEWS, *PASSAGE_VIEWS])

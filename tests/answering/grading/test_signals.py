@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadasu.answering.grading.signals import PASSAGE_SIGNALS, PASSAGE_VIEWS, STRIP_VIEWS, Measured, measure
+from tadasu.answering.grading.signals import Measured, measure
+from tadasu.answering.grading.views import PASSAGE_SIGNALS, PASSAGE_VIEWS, STRIP_VIEWS
 from tests.answering.grading.made import bare, candidate, passage, retrieval
 
 ENGLISH = "The warranty lasts three years. It covers parts and labour."
@@ -34,7 +35,14 @@ def test_what_is_known_names_the_view(question: str, text: str) -> None:
 
 def test_words_of_another_language_are_not_compared() -> None:
     found = retrieval("保証期間は？", [candidate(passage(ENGLISH), cosine=0.9)])
-    assert measure("保証期間は？", found).views == ("cosine+strips",)
+    assert measure("保証期間は？", found).views == ("names+cosine+strips",)
+
+
+def test_a_model_code_is_written_alike_in_both_languages() -> None:
+    texts = ["The warranty of the KPT-340 lasts three years.", "The warranty of the FLW-80 lasts three years."]
+    question = "ミズナラのKPT-340の保証期間は？"
+    found = retrieval(question, [candidate(passage(text, number=n), cosine=0.9) for n, text in enumerate(texts)])
+    assert signal(measure(question, found), "names") == [0.0, -1.0]
 
 
 def test_a_code_takes_the_language_of_what_was_found() -> None:

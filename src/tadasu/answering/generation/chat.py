@@ -68,6 +68,7 @@ class ChatWriter:
         prompt = self._prompts.get(task.language, self._prompts["en"])
         messages = prompt.messages(
             question=task.question,
+            meaning=_meaning(task),
             evidence=render_evidence(task.evidence, language=task.language, nonce=task.nonce),
             today=task.today,
             nonce=task.nonce,
@@ -88,6 +89,13 @@ class ChatWriter:
             raise ProviderAnswerInvalid(provider=self._model.id, reason=reason)
         if text := said.finish():
             yield text
+
+
+def _meaning(task: WritingTask) -> str:
+    """What a follow-up means on its own, below the user's words; nothing where they stand alone."""
+    if not task.query:
+        return ""
+    return "\n\n" + translate("In this conversation the question means: {query}", task.language, query=task.query)
 
 
 def render_evidence(evidence: Sequence[Evidence], *, language: str, nonce: str) -> str:
