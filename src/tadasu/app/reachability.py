@@ -6,7 +6,7 @@ import json
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import SplitResult, urlsplit
 
-from tadasu.app.doctor import Finding, ok, warning
+from tadasu.app.findings import Finding, ok, warning
 from tadasu.errors import ProviderRefused, ProviderUnreachable, SettingsInvalid
 
 _OWN_ADDRESS = "https://api.openai.com/v1"

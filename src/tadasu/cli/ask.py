@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from tadasu.cli.asking import ask_once
 from tadasu.cli.exits import Exit
 from tadasu.cli.filters import LanguageFilter, SinceFilter, SourceFilter, UntilFilter, check_dates, scope_of
-from tadasu.cli.frame import Frame, clean, write_line, write_text
+from tadasu.cli.frame import Frame
 from tadasu.errors import InputInvalid
-
-if TYPE_CHECKING:
-    from tadasu.app.tadasu import Tadasu
-    from tadasu.core.documents import Scope
-    from tadasu.core.events import Event
-    from tadasu.core.runs import Run
 
 
 def ask(
@@ -75,49 +68,3 @@ def ask(
             return converse(frame, tadasu, runner, scope=scope)
         runner.run(ask_once(frame, tadasu, question, scope=scope))
     return None
-
-
-async def ask_once(
-    frame: Frame,
-    tadasu: Tadasu,
-    question: str,
-    *,
-    scope: Scope | None = None,
-    history: tuple[Run, ...] = (),
-    session: str = "",
-) -> Run:
-    """Ask, showing checked text as it comes, then sources and footer; with --json the one document.
-
-    With a `session` (a conversation) each document is one line.
-    """
-    from tadasu.core.events import ignore
-
-    listen = ignore if frame.json else partial(_stream, frame)
-    run = await tadasu.ask(question, history=history, session=session, language=frame.lang, scope=scope, listen=listen)
-    if frame.json:
-        from tadasu.cli.jsonable import answer_object
-
-        frame.emit(answer_object(run), indent=None if session else 2)
-        return run
-    from tadasu.cli.answer_view import print_footer, print_sources
-
-    write_line(sys.stdout, "")
-    console = frame.out()
-    print_sources(frame, console, run)
-    print_footer(frame, console, run)
-    if not session:
-        console.print(frame.say("How it came about: {command}", command="tadasu trace last"), style="dim")
-    return run
-
-
-def _stream(frame: Frame, event: Event) -> None:
-    """Checked text as it comes; on a terminal also each step of the correction while it goes on."""
-    from tadasu.core.events import RoundEnded, TextReleased
-
-    if isinstance(event, TextReleased):
-        write_text(sys.stdout, clean(event.text))
-    elif isinstance(event, RoundEnded) and sys.stderr.isatty():
-        from tadasu.cli.answer_view import step_words
-
-        if words := step_words(frame, event.round):
-            frame.err().print(words, style="dim")

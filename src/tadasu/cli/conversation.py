@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from tadasu.cli.ask import ask_once
+from tadasu.cli.asking import ask_once
 from tadasu.cli.exits import Exit
 from tadasu.cli.frame import Frame, clean
 from tadasu.errors import StoreError, TadasuError, UsageError

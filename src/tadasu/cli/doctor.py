@@ -10,7 +10,7 @@ from tadasu.cli.exits import Exit
 from tadasu.cli.frame import Frame, clean
 
 if TYPE_CHECKING:
-    from tadasu.app.doctor import Finding
+    from tadasu.app.findings import Finding
     from tadasu.app.tadasu import Tadasu
 
 
@@ -29,7 +29,7 @@ def doctor(
     """
     import asyncio
 
-    from tadasu.app.doctor import Health
+    from tadasu.app.findings import Health
 
     findings = asyncio.run(_diagnose(frame, network=not offline))
     broken = any(finding.health is Health.ERROR for finding in findings)
@@ -67,7 +67,7 @@ def finding_object(frame: Frame, finding: Finding) -> dict[str, str]:
 
 
 def _show(frame: Frame, findings: tuple[Finding, ...]) -> None:
-    from tadasu.app.doctor import Health
+    from tadasu.app.findings import Health
 
     console = frame.out()
     marks = {Health.OK: ("ok", "green"), Health.WARNING: ("warning", "yellow"), Health.ERROR: ("error", "red")}
