@@ -21,7 +21,7 @@ _DENIALS = re.compile(
     r"\b(?:not|never|no|none|nor|neither|without|cannot|nothing|nobody|nowhere|unable|impossible|except)\b|n't\b"
     r"|\b(?:prohibit(?:ed|s)?|forbid(?:den|s)?|banned|disallow(?:ed|s)?|refus(?:ed|es|e))\b"
     r"|ない|なかった|なく(?!し)|なけれ|なし(?![うたてと])|無し|ません|(?<=[わらかがさざただなばまやあい])ず(?:[、。に]|$)|(?<=[らわかがさたなばま])ぬ(?![ぁ-ん])"
-    r"|不可|禁止|厳禁|不要|不明|未(?:定|対応|確認|公表|発表|実施|満了|完了|使用)|非対応|できかね|いけません|だめ|ダメ",
+    r"|不可|禁止|厳禁|不要|不明|(?:未(?:定|対応|確認|公表|発表|実施|完了)|非対応)(?=で|だ|と(?:な|さ|し)|。|、|$)|できかね|いけません|だめ|ダメ",
     re.MULTILINE,
 )
 _TURNS = re.compile(r"[,;:]\s|\b(?:but|however|although|though|while|whereas|unless)\b|[、；]|ただし|しかし|ものの")

@@ -202,7 +202,9 @@ def _turned_round(claim: str, strips: Sequence[Strip], *, expect: bool | None) -
     """Whether some thought of the claim stands in the strips with the opposite sign only."""
     if expect is None and (whole := _same_sentence(claim, strips)) is not None:
         return denies(claim) != denies(whole)
-    theirs = [(facts_of(piece).terms, denies(piece)) for strip in strips for piece in _thoughts(strip.text)]
+    theirs = [
+        (facts_of(piece).terms, denies(piece)) for strip in strips for piece in {strip.text, *_thoughts(strip.text)}
+    ]
     for piece in [claim] if expect is not None else _thoughts(claim):
         terms = facts_of(piece).words
         sign = denies(piece) if expect is None else expect
