@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tadasu.answering.ingestion.chunkers import label_of
 from tadasu.answering.ingestion.documents import place_of
-from tadasu.answering.ingestion.reading import Cut, FileEnd, IngestionSettings, Ledger, Reader, is_below
+from tadasu.answering.ingestion.reading import Cut, FileEnd, IngestionSettings, Inventory, FileReader, is_below
 from tadasu.answering.ingestion.report import Failure, FileOutcome, FileReport, IngestReport, Progress
 from tadasu.answering.ingestion.walk import FoundFile, Refused, Root, roots_of, walk
 from tadasu.answering.ingestion.worker import ParserProcess
@@ -105,18 +105,18 @@ class Ingestion:
         """
         began = self._clock.elapsed()
         roots = await asyncio.to_thread(roots_of, root, base=base)
-        ledger = Ledger(stored=await self._stored(roots, tenant))
+        inventory = Inventory(stored=await self._stored(roots, tenant))
         found = await asyncio.to_thread(lambda: [item for r in roots for item in walk(r, groups=groups)])
         tally = _Tally(total=len(found))
         parsers = ParserProcess(memory_mb=self._settings.parse_memory_mb)
-        reader = Reader(
+        reader = FileReader(
             tenant=tenant, counter=self._counter, encoder_id=self._encoder.id, settings=self._settings, parsers=parsers
         )
         try:
-            await self._write(_items(reader, found, ledger), ledger, tally, on_progress)
+            await self._write(_items(reader, found, inventory), inventory, tally, on_progress)
         finally:
             await asyncio.to_thread(parsers.close)
-        removed = ledger.gone() if prune else []
+        removed = inventory.gone() if prune else []
         ids = [document_id(tenant, source) for source in removed]
         for at in range(0, len(ids), _REMOVE_AT_ONCE):
             await self._index.remove(ids[at : at + _REMOVE_AT_ONCE])
@@ -145,7 +145,7 @@ class Ingestion:
     async def _write(
         self,
         items: Iterator[Cut | FileEnd],
-        ledger: Ledger,
+        inventory: Inventory,
         tally: _Tally,
         on_progress: Callable[[Progress], None] | None,
     ) -> None:
@@ -160,7 +160,7 @@ class Ingestion:
         producer = asyncio.create_task(produce())
         try:
             while batch := await _next(queue, producer):
-                await self._store(batch, ledger, tally, on_progress)
+                await self._store(batch, inventory, tally, on_progress)
         finally:
             producer.cancel()
             await asyncio.gather(producer, return_exceptions=True)
@@ -168,7 +168,7 @@ class Ingestion:
     async def _store(
         self,
         batch: Sequence[Cut | FileEnd],
-        ledger: Ledger,
+        inventory: Inventory,
         tally: _Tally,
         on_progress: Callable[[Progress], None] | None,
     ) -> None:
@@ -184,7 +184,7 @@ class Ingestion:
                 pairs = zip(item.passages, item.terms, strict=True)
                 indexed = [IndexedPassage(passage, terms, next(vectors)) for passage, terms in pairs]
                 await self._index.put(item.document, indexed)
-                tally.wrote(item, known=item.document.source in ledger.stored)
+                tally.wrote(item, known=item.document.source in inventory.stored)
             else:
                 tally.ended(item)
                 show(item.file)
@@ -206,9 +206,9 @@ def passage_text(passage: Passage) -> PassageText:
     return PassageText(text=passage.text, strips=strips, title=label)
 
 
-def _items(reader: Reader, found: Sequence[FoundFile | Refused], ledger: Ledger) -> Iterator[Cut | FileEnd]:
+def _items(reader: FileReader, found: Sequence[FoundFile | Refused], inventory: Inventory) -> Iterator[Cut | FileEnd]:
     for file in found:
-        yield from reader.read(file, ledger)
+        yield from reader.read(file, inventory)
 
 
 def _batch(items: Iterator[Cut | FileEnd], size: int) -> list[Cut | FileEnd]:

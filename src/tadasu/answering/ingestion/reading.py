@@ -81,7 +81,7 @@ class FileEnd:
 
 
 @dataclass(slots=True)
-class Ledger:
+class Inventory:
     """Sources seen in this run; what is stored below the roots and not among them is gone."""
 
     stored: Mapping[str, str]
@@ -101,7 +101,7 @@ def is_below(source: str, prefix: str) -> bool:
     return not prefix or source == prefix or source.startswith((f"{prefix}/", f"{prefix}#"))
 
 
-class Reader:
+class FileReader:
     """Reads files for one run. Blocking; its methods are called in threads, one at a time."""
 
     def __init__(
@@ -121,18 +121,18 @@ class Reader:
             (PARSERS_VERSION, chunkers.VERSION, analyzer_id(), encoder_id, str(settings.max_tokens))
         )
 
-    def read(self, found: FoundFile | Refused, ledger: Ledger) -> Iterator[Cut | FileEnd]:
+    def read(self, found: FoundFile | Refused, inventory: Inventory) -> Iterator[Cut | FileEnd]:
         """Documents of one file that must be written, then its end. Errors of the file are in the end, never raised."""
         if isinstance(found, Refused):
             if found.keep:
-                ledger.protected.append(found.source)
+                inventory.protected.append(found.source)
             yield FileEnd(found.source, failures=(failure_of(found.error, source=found.source, kept=found.keep),))
             return
         access = Access(tenant=self._tenant, groups=found.groups)
         unchanged = 0
         failures: list[Failure] = []
         try:
-            for item in self._documents(found, access, ledger):
+            for item in self._documents(found, access, inventory):
                 if isinstance(item, Cut):
                     yield item
                 elif isinstance(item, Failure):
@@ -140,28 +140,28 @@ class Reader:
                 else:
                     unchanged += 1
         except DocumentError as error:
-            kept = isinstance(error, _KEEPING) and self._same_access(found.source, access, ledger)
+            kept = isinstance(error, _KEEPING) and self._same_access(found.source, access, inventory)
             if kept:
-                ledger.protected.append(found.source)
+                inventory.protected.append(found.source)
             failures.append(failure_of(error, source=found.source, kept=kept))
         yield FileEnd(found.source, unchanged=unchanged, failures=tuple(failures))
 
-    def _same_access(self, source: str, access: Access, ledger: Ledger) -> bool:
+    def _same_access(self, source: str, access: Access, inventory: Inventory) -> bool:
         """Whether what is stored of a file was stored for the same groups: text must not outlive a stricter rule."""
         mark = content_hash("", access, self._version)[:8]
-        return any(is_below(s, source) and h.startswith(mark) for s, h in ledger.stored.items())
+        return any(is_below(s, source) and h.startswith(mark) for s, h in inventory.stored.items())
 
-    def _documents(self, found: FoundFile, access: Access, ledger: Ledger) -> Iterator[Cut | Failure | None]:
+    def _documents(self, found: FoundFile, access: Access, inventory: Inventory) -> Iterator[Cut | Failure | None]:
         """What to write, what failed, and None for each document that is stored as it is."""
-        if found.source in ledger.seen:
+        if found.source in inventory.seen:
             raise DocumentUnreadable(
                 source=found.source, reason="another file has the same name in Unicode's normal form"
             )
         kind = kind_by_name(found.path.name, source=found.source)
         data = self._bytes(found)
         mark = content_hash(fingerprint(data), access, self._version, place=found.place)
-        if ledger.stored.get(found.source) == mark:
-            ledger.seen.add(found.source)
+        if inventory.stored.get(found.source) == mark:
+            inventory.seen.add(found.source)
             yield None
             return
         task = Task(found.path.name, data, found.source, self._settings.limits, self._settings.parse_seconds)
@@ -175,9 +175,13 @@ class Reader:
             hashed = mark
             if item.key:
                 hashed = content_hash(item.fingerprint, access, self._version, place=found.place)
-            ledger.seen.add(source)
+            inventory.seen.add(source)
             cut_any = True
-            yield None if ledger.stored.get(source) == hashed else self._cut(item, source, hashed, access, found.source)
+            yield (
+                None
+                if inventory.stored.get(source) == hashed
+                else self._cut(item, source, hashed, access, found.source)
+            )
         if not cut_any and kind not in _MANY:
             raise DocumentEmpty(source=found.source)
 

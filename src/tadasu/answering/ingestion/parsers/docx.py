@@ -32,7 +32,7 @@ def parse_docx(data: bytes, *, source: str, limits: Limits) -> Iterator[Parsed]:
     check_container(data, source=source, kind="Word (.docx)", folder="word", limits=limits)
     try:
         document = docx.Document(io.BytesIO(data))
-        builder = _Reader(document).read()
+        builder = _Body(document).read()
     except (OpcError, KeyError, ValueError, AttributeError, etree.LxmlError):
         raise DocumentDamaged(source=source, kind="Word (.docx)", reason=UNREADABLE) from None
     if not builder.text:
@@ -49,7 +49,7 @@ def parse_docx(data: bytes, *, source: str, limits: Limits) -> Iterator[Parsed]:
     )
 
 
-class _Reader:
+class _Body:
     """Walks the body's XML: python-docx's own iteration leaves out content controls, insertions and boxes."""
 
     def __init__(self, document: Any) -> None:
