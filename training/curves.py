@@ -14,8 +14,8 @@ from training.feature_rows import Asking
 
 _KNOTS = 14
 _PRECISION_HIGH = 0.9
-_MISSED = 0.05
-_WRONGLY_INCORRECT = 0.02
+_MISSED = 0.08
+_WRONGLY_INCORRECT = 0.015
 
 
 def calibration_curve(logits: Numbers, labels: Labels, *, knots: int = _KNOTS) -> tuple[Numbers, Numbers]:
@@ -41,7 +41,7 @@ def choose_thresholds(askings: Sequence[Asking], probabilities: Numbers) -> tupl
     """(high, low) from the probabilities of all passages of `askings`, in order.
 
     `high` is the lowest border at or above which nine of ten passages hold the answer. `low` is the highest border
-    below which at most five of a hundred passages that hold the answer fall, and at most two of a hundred questions
+    below which at most eight of a hundred passages that hold the answer fall, and at most 15 of a thousand questions
     whose answer was in the index have nothing else (they would be called INCORRECT). `low` is never above `high`.
     """
     labels = np.concatenate([asking.labels for asking in askings])

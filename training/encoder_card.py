@@ -11,6 +11,14 @@ from training.vocabulary import Pruning
 
 NAME = "tadasu-e5-small-ja-en"
 
+# The texts that show which channels of the activations are outliers: the first rows of each part.
+CALIBRATION = (
+    ("jaquad/train_passages", 24),
+    ("wiki_en/passages", 24),
+    ("jaquad/train_questions", 8),
+    ("nq_open/dev", 8),
+)
+
 _LICENCES = {
     "jaquad": "CC BY-SA 3.0, SkelterLabsInc/JaQuAD",
     "jsts": "CC BY-SA 4.0, yahoojapan/JGLUE",
@@ -54,6 +62,7 @@ def card_of(
         },
         "licence": "MIT",
         "command": "python -m training.derive_encoder --check",
+        "ranges_seen_on": dict(CALIBRATION),
         "counted": {name: _LICENCES[name.split("/", maxsplit=1)[0]] for name in corpora.COUNTED},
     }
 
@@ -66,6 +75,7 @@ def page_of(card: Mapping[str, Any]) -> str:
         f"| `{name}` | {card['bytes'][name] / 1e6:.1f} MB | `{digest}` |" for name, digest in card["files"].items()
     )
     counted = "\n".join(f"- `{name}`: {licence}" for name, licence in card["counted"].items())
+    seen = ", ".join(f"{count} rows of `{name}`" for name, count in card["ranges_seen_on"].items())
     reasons = "; ".join(f"{count:,} {reason}" for reason, count in pieces["reasons"].items())
     return f"""# {card["name"]}
 
@@ -88,7 +98,8 @@ The result is under the {card["licence"]} licence.
   cut into shorter ones.
 - **Weights**: {card["weight_bits"]} bits in int8, one scale per column, so that processors without VNNI do not
   overflow; word vectors 8 bits, one scale per word.
-- **Activations**: 8 bits, scaled per input. Outlier channels are scaled down before, by powers of two.
+- **Activations**: 8 bits, scaled per input. Outlier channels are scaled down before, by powers of two; which ones was
+  seen on {seen}.
 - **Normalisation**: SentencePiece's `nmt_nfkc`, with composed sequences (ﾊﾞ becomes バ).
 
 The vocabulary was counted on (only counts were taken):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tadasu.answering.grading.features import FeatureGrader
 from tadasu.answering.grading.model import Numbers
-from tadasu.answering.grading.signals import PASSAGE_SIGNALS
+from tadasu.answering.grading.views import PASSAGE_SIGNALS
 from training.feature_rows import Asking
 
 Labels = NDArray[np.int8]

@@ -23,7 +23,7 @@ from sklearn.linear_model import LogisticRegression
 
 from tadasu.answering.grading.features import FeatureGrader
 from tadasu.answering.grading.model import FORMAT, Numbers, load
-from tadasu.answering.grading.signals import PASSAGE_SIGNALS, PASSAGE_VIEWS, STRIP_SIGNALS, STRIP_VIEWS
+from tadasu.answering.grading.views import PASSAGE_SIGNALS, PASSAGE_VIEWS, STRIP_SIGNALS, STRIP_VIEWS
 from tadasu.ports import Encoder
 from tadasu.testing.splits import Split, write_fitted_on
 from training.curves import calibration_curve, choose_thresholds
@@ -66,8 +66,6 @@ async def train(models: Path, *, encoder: Encoder) -> None:
     written = {
         "format": FORMAT,
         "version": VERSION,
-        "passage_signals": PASSAGE_SIGNALS,
-        "strip_signals": STRIP_SIGNALS,
         "languages": languages,
     }
     (folder / "features.json").write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
