@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tadasu.answering.ingestion.chunkers import label_of
 from tadasu.answering.ingestion.documents import place_of
-from tadasu.answering.ingestion.reading import Cut, FileEnd, IngestionSettings, Inventory, FileReader, is_below
+from tadasu.answering.ingestion.reading import Cut, FileEnd, FileReader, IngestionSettings, Inventory, is_below
 from tadasu.answering.ingestion.report import Failure, FileOutcome, FileReport, IngestReport, Progress
 from tadasu.answering.ingestion.walk import FoundFile, Refused, Root, roots_of, walk
 from tadasu.answering.ingestion.worker import ParserProcess
