@@ -13,7 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from tadasu.answering.grading.model import FeatureModel, LanguageModel, Numbers, load
-from tadasu.answering.grading.signals import FLAT_SPREAD, PASSAGE_SIGNALS, Measured, measure
+from tadasu.answering.grading.signals import FLAT_SPREAD, Measured, measure
+from tadasu.answering.grading.views import PASSAGE_SIGNALS
 from tadasu.core.grades import Grade, Thresholds, ungraded
 from tadasu.core.retrieved import Candidate, Retrieval
 from tadasu.core.usage import Stage

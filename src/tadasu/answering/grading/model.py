@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from tadasu.answering.grading.views import PASSAGE_SIGNALS, STRIP_SIGNALS
 from tadasu.core.grades import Thresholds
 from tadasu.errors import ModelUnavailable
 
@@ -30,8 +31,9 @@ _TAIL = 1e-4
 class Logistic:
     """Calibrated logistic regression over named signals.
 
-    `columns` index the signals it looks at; `weights` apply to ``(x - mean) / scale``, clipped to ±`CLIP`. The logit
-    goes through the curve of `knots` (increasing logits) to `heights` (non-decreasing probabilities), linear between.
+    `columns` index the signals that it looks at (`views.PASSAGE_SIGNALS` or `views.STRIP_SIGNALS`); `weights` apply to
+    ``(x - mean) / scale``, clipped to ±`CLIP`. The logit goes through the curve of `knots` (increasing logits) to
+    `heights` (non-decreasing probabilities), linear between.
     """
 
     CLIP = 6.0
@@ -69,11 +71,9 @@ class LanguageModel:
 
 @dataclass(frozen=True, slots=True)
 class FeatureModel:
-    """All languages, the version, and the order of the signals that the weights were fitted to."""
+    """All languages, and the version of the fitted numbers."""
 
     version: str
-    passage_signals: tuple[str, ...]
-    strip_signals: tuple[str, ...]
     languages: Mapping[str, LanguageModel]
 
 
@@ -91,15 +91,12 @@ def load(path: Path) -> FeatureModel:
 
 
 def _read(raw: Mapping[str, Any]) -> FeatureModel:
-    passage_signals, strip_signals = tuple(raw["passage_signals"]), tuple(raw["strip_signals"])
     return FeatureModel(
         version=str(raw["version"]),
-        passage_signals=passage_signals,
-        strip_signals=strip_signals,
         languages={
             language: LanguageModel(
-                passages={view: _logistic(one, passage_signals) for view, one in part["passages"].items()},
-                strips={view: _logistic(one, strip_signals) for view, one in part["strips"].items()},
+                passages={view: _logistic(one, PASSAGE_SIGNALS) for view, one in part["passages"].items()},
+                strips={view: _logistic(one, STRIP_SIGNALS) for view, one in part["strips"].items()},
                 thresholds=Thresholds(high=part["thresholds"]["high"], low=part["thresholds"]["low"]),
             )
             for language, part in raw["languages"].items()

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tadasu.answering.grading.lookup import Reading, measure_names, measure_words, read
 from tadasu.answering.grading.model import Numbers
-from tadasu.answering.grading.terms import DIGIT, AskedFor, FoldedText, Term, asked_for, fold_text
+from tadasu.answering.grading.terms import AskedFor, asked_for
+from tadasu.answering.grading.views import PASSAGE_COLUMN as _P
+from tadasu.answering.grading.views import PASSAGE_SIGNALS, STRIP_SIGNALS
+from tadasu.answering.grading.views import STRIP_COLUMN as _S
 from tadasu.core.retrieved import Candidate, Retrieval
 from tadasu.text.language import detect
 
@@ -23,48 +27,12 @@ if TYPE_CHECKING:
     from tadasu.core.vectors import FloatVector
 
 _RIVAL = 2
+_ABSURD = 1e9
 FLAT_SPREAD = 0.06
 """Below this spread of all cosines, they say nothing on their own: only ranks and leads are used."""
 
-WORDS = ("cover", "strip_cover", "rarest", "pairs", "strip_pairs", "names", "numbers", "kind", "title", "cover_lead")
-KEYWORDS = ("bm25", "bm25_share", "bm25_rank")
-COSINE = ("cosine",)
-RANKS = ("cosine_lead", "cosine_place", "cosine_rank")
-STRIPS = ("strip_cosine", "strip_cosine_lead")
-ALWAYS = ("length", "order", "others")
-PASSAGE_SIGNALS = WORDS + KEYWORDS + COSINE + RANKS + STRIPS + ALWAYS
-
-STRIP_WORDS = ("cover", "cover_gap", "pairs", "pairs_gap", "names", "kind", "neighbour_cover")
-STRIP_VECTORS = ("cosine", "cosine_gap", "cosine_over_passage")
-STRIP_ALWAYS = ("length", "first")
-STRIP_SIGNALS = STRIP_WORDS + STRIP_VECTORS + STRIP_ALWAYS
-
-_P = {name: column for column, name in enumerate(PASSAGE_SIGNALS)}
-_S = {name: column for column, name in enumerate(STRIP_SIGNALS)}
-
-_TEXT_PARTS = {"": (), "words": WORDS, "words+keywords": WORDS + KEYWORDS}
-_VECTOR_PARTS = {
-    "": (),
-    "cosine": COSINE + RANKS,
-    "ranks": RANKS,
-    "cosine+strips": COSINE + RANKS + STRIPS,
-    "ranks+strips": RANKS + STRIPS,
-}
-PASSAGE_VIEWS = {
-    "+".join(filter(None, (text, vectors))): _TEXT_PARTS[text] + _VECTOR_PARTS[vectors] + ALWAYS
-    for text in _TEXT_PARTS
-    for vectors in _VECTOR_PARTS
-    if text or vectors
-}
-"""Which signals are known of a passage, by name of the view: "words+ranks" has no keyword score and flat cosines."""
-
 _LEADS = tuple((_P[source], _P[f"{source}_lead"]) for source in ("cover", "cosine", "strip_cosine"))
 _STRIP_PARTS = (("words", _S["cover"]), ("cosine", _S["cosine_over_passage"]))
-STRIP_VIEWS = {
-    "words+cosine": STRIP_WORDS + STRIP_VECTORS + STRIP_ALWAYS,
-    "words": STRIP_WORDS + STRIP_ALWAYS,
-    "cosine": STRIP_VECTORS + STRIP_ALWAYS,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,14 +86,23 @@ def measure(question: str, retrieval: Retrieval) -> Measured:
     passages = np.full((len(candidates), len(PASSAGE_SIGNALS)), np.nan)
     strips = np.full((bounds[-1], len(STRIP_SIGNALS)), np.nan)
     failures: dict[int, str] = {}
+    readings: list[Reading] = []
     for index, candidate in enumerate(candidates):
         own = strips[bounds[index] : bounds[index + 1]]
         try:
-            _alone(asked, candidate, passages[index], own, query=retrieval.query_vector, language=language)
+            reading = read(candidate.passage)
+            _alone(candidate, passages[index], own, query=retrieval.query_vector)
         except (ValueError, TypeError, AttributeError, IndexError) as error:
             # One damaged passage (a vector of another length, a text that is none) must not take the others along.
             failures[index] = f"{type(error).__name__}: {error}"
             passages[index], own[:] = np.nan, np.nan
+            continue
+        alike = candidate.passage.language in {language, "und"}
+        measure_names(asked if alike else asked.written_alike(), reading, passages[index], own)
+        if alike and asked.terms:
+            readings.append(replace(reading, row=index, first_strip=bounds[index]))
+    if readings:
+        measure_words(asked, readings, passages, strips)
     _keywords(asked, candidates, passages)
     _ranks(candidates, passages)
     for source, target in _LEADS:
@@ -147,88 +124,22 @@ def measure(question: str, retrieval: Retrieval) -> Measured:
     )
 
 
-def _alone(
-    asked: AskedFor, candidate: Candidate, row: Numbers, strips: Numbers, *, query: FloatVector | None, language: str
-) -> None:
-    """Fill in what does not depend on the other candidates."""
-    passage = candidate.passage
-    if not passage.text.strip():
-        raise ValueError("the passage is empty")
-    if asked.terms and passage.language in {language, "und"}:
-        _words(asked, candidate, row, strips)
+def _alone(candidate: Candidate, row: Numbers, strips: Numbers, *, query: FloatVector | None) -> None:
+    """Fill in what depends neither on the words nor on the other candidates."""
     if query is not None:
         _vectors(candidate, query, row, strips)
     elif not math.isnan(cosine := number(candidate.dense)):
         row[_P["cosine"]] = max(-1.0, min(1.0, cosine))
-    strips[:, _S["length"]] = [math.log1p(len(span)) for span in passage.strips]
+    strips[:, _S["length"]] = [math.log1p(len(span)) for span in candidate.passage.strips]
     strips[:, _S["first"]] = 0.0
     strips[:1, _S["first"]] = 1.0
-    row[_P["length"]] = math.log1p(len(passage.text))
-
-
-def _words(asked: AskedFor, candidate: Candidate, row: Numbers, strips: Numbers) -> None:
-    passage = candidate.passage
-    texts = [fold_text(span.of(passage.text)) for span in passage.strips] or [fold_text(passage.text)]
-    heading = fold_text(" ".join((passage.title, *passage.headings)))
-    weights = np.array([term.weight for term in asked.terms])
-    total = weights.sum()
-    found = _occurrences(asked.terms, texts)
-    covers = weights @ found / total
-    in_text = found.max(axis=1)
-    row[_P["cover"]] = weights @ in_text / total
-    row[_P["strip_cover"]] = covers.max()
-    row[_P["rarest"]] = float(in_text[int(weights.argmax())])
-    in_title = _occurrences(asked.terms, [heading])[:, 0]
-    row[_P["title"]] = weights @ in_title / total
-    pairs = _share(asked.pairs, texts)
-    row[_P["pairs"]], row[_P["strip_pairs"]] = pairs.max(axis=1).mean(), pairs.mean(axis=0).max()
-    whole = [*texts, heading]
-    names = _missing(asked.names, whole)
-    row[_P["names"]] = -names.min(axis=1).mean() if len(names) else 0.0
-    numbers = _missing(asked.numbers, whole)
-    row[_P["numbers"]] = -numbers.min(axis=1).mean() if len(numbers) else 0.0
-    kinds = _kinds(asked, texts)
-    row[_P["kind"]] = kinds.max()
-    if not len(strips):
-        return
-    strips[:, _S["cover"]] = covers
-    strips[:, _S["cover_gap"]] = covers - covers.max()
-    strips[:, _S["pairs"]] = pairs.mean(axis=0)
-    strips[:, _S["pairs_gap"]] = pairs.mean(axis=0) - row[_P["strip_pairs"]]
-    strips[:, _S["names"]] = -names[:, : len(texts)].mean(axis=0) if len(names) else 0.0
-    strips[:, _S["kind"]] = kinds
-    padded = np.pad(covers, 1)
-    strips[:, _S["neighbour_cover"]] = np.maximum(padded[:-2], padded[2:])
-
-
-def _occurrences(terms: Sequence[Term], texts: Sequence[FoldedText]) -> Numbers:
-    """(terms, texts) of 0 and 1."""
-    found = np.zeros((len(terms), len(texts)))
-    whole = FoldedText("\n".join(text.plain for text in texts), "\n".join(text.words for text in texts))
-    for row, term in enumerate(terms):
-        # Most terms are nowhere in a passage, and one look tells.
-        if term.occurs(whole):
-            found[row] = [term.occurs(text) for text in texts]
-    return found
-
-
-def _share(terms: Sequence[Term], texts: Sequence[FoldedText]) -> Numbers:
-    return _occurrences(terms, texts) if terms else np.zeros((1, len(texts)))
-
-
-def _missing(terms: Sequence[Term], texts: Sequence[FoldedText]) -> Numbers:
-    return 1.0 - _occurrences(terms, texts) if terms else np.zeros((0, len(texts)))
-
-
-def _kinds(asked: AskedFor, texts: Sequence[FoldedText]) -> Numbers:
-    """1 where a number is asked for and there, -1 where it is not there, 0 where none is asked for."""
-    if not asked.wants_number:
-        return np.zeros(len(texts))
-    return np.array([1.0 if DIGIT.search(text.plain) else -1.0 for text in texts])
+    row[_P["length"]] = math.log1p(len(candidate.passage.text))
 
 
 def _keywords(asked: AskedFor, candidates: Sequence[Candidate], passages: Numbers) -> None:
     scores = np.array([number(candidate.lexical) for candidate in candidates])
+    # BM25 is never negative; what is, or is absurdly large, is no BM25 score.
+    scores[~((scores >= 0.0) & (scores < _ABSURD))] = np.nan
     if not len(scores) or np.isnan(scores).all():
         return
     # BM25 grows with the number and rarity of a question's terms: per unit of their weight, questions compare.
@@ -300,7 +211,8 @@ def _views(passages: Numbers, *, flat: bool) -> tuple[str, ...]:
     views = []
     for row in known:
         words, cosine = bool(row[_P["cover"]]), bool(row[_P["cosine"]])
-        parts = ["words"] * words + ["keywords"] * (words and bool(row[_P["bm25"]]))
+        parts = ["words" if words else "names"] * bool(row[_P["names"]])
+        parts += ["keywords"] * (words and bool(row[_P["bm25"]]))
         parts += ["ranks" if flat else "cosine"] * cosine + ["strips"] * (cosine and bool(row[_P["strip_cosine"]]))
         views.append("+".join(parts))
     return tuple(views)

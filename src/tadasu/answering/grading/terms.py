@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
@@ -20,7 +20,10 @@ from tadasu.text.stopwords import ENGLISH_STOPWORDS, QUESTION_WORDS
 _NOT_LATIN = re.compile(r"[^0-9a-z\u00e0-\u00f6\u00f8-\u024f]+")
 _DECIMAL_TERM = re.compile(r"(?<=\d)d(?=\d)")
 _IDEOGRAPHS = re.compile(r"[\u3005-\u3007\u3400-\u9fff\uf900-\ufaff]+")
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+# Where a code is written with a hyphen or a space as often as not: KPT-340, KPT340.
+_SEAM = re.compile(r"(?<=[a-z])(?=\d)|(?<=\d)(?=[a-z])")
+_NUMBER = re.compile(r"(?<![a-z\d.,-])\d+(?:[.,]\d+)*|(?<=\d-)\d+")
+_LEADING_ZERO = re.compile(r"^ 0(?=\d $)")
 _LATIN_NAME = re.compile(r"(?<![\w.!?。])(?<!^)\s*\b([A-Z][\w'.-]*[\w]|[A-Z])")
 _JAPANESE_NAME = re.compile(r"[\u30a1-\u30fa\u30fc]{2,}|[A-Za-z][A-Za-z0-9.-]+|「([^」]{1,30})」|『([^』]{1,30})』")
 _JAPANESE_RUN = re.compile(r"[\u3005-\u3007\u3041-\u3096\u30a1-\u30fc\u3400-\u9fff0-9a-z]+")
@@ -77,6 +80,10 @@ class AskedFor:
     numbers: tuple[Term, ...]
     wants_number: bool
 
+    def written_alike(self) -> AskedFor:
+        """Without the names that another language spells in its own script."""
+        return replace(self, names=tuple(name for name in self.names if name.words))
+
 
 def fold_text(text: str) -> FoldedText:
     """`text` as `Term.occurs` reads it."""
@@ -100,7 +107,7 @@ def asked_for(question: str, *, weights: Mapping[str, float], language: str) -> 
         ),
         pairs=_pairs(folded, language),
         names=_names(question, language),
-        numbers=tuple(_latin(number) for number in dict.fromkeys(_NUMBER.findall(folded.plain))),
+        numbers=tuple(_number(number) for number in dict.fromkeys(_NUMBER.findall(folded.plain))),
         wants_number=_WANTS_NUMBER.search(question) is not None,
     )
 
@@ -112,8 +119,8 @@ def _latin_spellings(folded: FoldedText) -> Sequence[str]:
 def _term(term: str, question: str, spellings: Sequence[str], weight: float) -> Term:
     if term.isascii():
         if term[0].isdigit() or not term.isalpha():
-            number = _DECIMAL_TERM.sub(" ", term)
-            return Term((), (f" {number}",), weight)
+            code = _DECIMAL_TERM.sub(" ", term)
+            return Term((), tuple(dict.fromkeys((f" {code}", f" {_SEAM.sub(' ', code)}"))), weight)
         return Term((), _stem_forms(term, spellings), weight)
     forms = [term]
     leading = _IDEOGRAPHS.match(term)
@@ -157,8 +164,17 @@ def _all_kana(pair: str) -> bool:
 def _names(question: str, language: str) -> tuple[Term, ...]:
     if language == "ja":
         found = [next(filter(None, match.groups()), match.group()) for match in _JAPANESE_NAME.finditer(question)]
-        return tuple(Term((fold_text(name).plain,), (), 1.0) for name in dict.fromkeys(found))
+        return tuple(_latin(name) if name.isascii() else _plain(name) for name in dict.fromkeys(found))
     return tuple(_latin(name) for name in dict.fromkeys(_LATIN_NAME.findall(question)))
+
+
+def _number(surface: str) -> Term:
+    written = fold_text(surface).words.rstrip() + " "
+    return Term((), tuple(dict.fromkeys((written, _LEADING_ZERO.sub(" ", written)))), 1.0)
+
+
+def _plain(surface: str) -> Term:
+    return Term((fold_text(surface).plain,), (), 1.0)
 
 
 def _latin(surface: str) -> Term:
