@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import threading
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 from tadasu.answering.ingestion.chunkers import passages_of
 from tadasu.answering.ingestion.parsers.html import WEB_SHARE, html_document
@@ -20,7 +23,7 @@ from tadasu.core.documents import Document, Origin, Passage
 from tadasu.core.ids import digest, document_id
 from tadasu.core.retrieved import Retrieval, WebPage
 from tadasu.core.usage import Stage
-from tadasu.core.vectors import PassageText
+from tadasu.core.vectors import PassageText, PassageVectors
 from tadasu.errors import DocumentError
 from tadasu.ports import Encoder, Ledger, TokenCounter, WebSearch
 from tadasu.runtime.ledger import timed
@@ -28,6 +31,9 @@ from tadasu.text.analyze import content_terms
 from tadasu.text.language import detect
 
 _WEB_TENANT = "web:"
+_PAGES_REMEMBERED = 256
+
+_Encoded: TypeAlias = tuple[Passage, PassageVectors]
 
 
 class WebReader:
@@ -48,6 +54,8 @@ class WebReader:
         self._counter = counter
         self._weights = weights
         self._passages_kept = passages_kept
+        self._seen: OrderedDict[str, tuple[_Encoded, ...]] = OrderedDict()
+        self._lock = threading.Lock()
 
     async def search(self, query: str, *, inside: Retrieval, limit: int, language: str, ledger: Ledger) -> Retrieval:
         """The best passages of at most `limit` pages; a page that cannot be read contributes its snippet, if any."""
@@ -55,29 +63,47 @@ class WebReader:
         return await asyncio.to_thread(self._rank, query, pages[:limit], inside, ledger)
 
     def _rank(self, query: str, pages: Sequence[WebPage], inside: Retrieval, ledger: Ledger) -> Retrieval:
-        passages = [passage for page in pages for passage in self._passages(page)]
-        if not passages:
+        read = self._read(pages, ledger)
+        if not read:
             return Retrieval(query=query, candidates=())
-        with timed(ledger, Stage.EMBED, provider="local", model=self._encoder.id, items=len(passages)):
-            vector = inside.query_vector
-            if vector is None:
+        vector = inside.query_vector
+        if vector is None:
+            with timed(ledger, Stage.EMBED, provider="local", model=self._encoder.id):
                 vector = self._encoder.encode_queries([inside.query])[0]
-            vectors = self._encoder.encode_passages(
-                [PassageText(p.text, strips=tuple((s.start, s.end) for s in p.strips), title=p.title) for p in passages]
-            )
         ranked = rank_transient(
             inside.query,
-            passages,
-            vectors,
+            [passage for passage, _ in read],
+            [vectors for _, vectors in read],
             query_vector=vector,
             term_weights=inside.term_weights or dict.fromkeys(content_terms(inside.query), 1.0),
             weights=self._weights,
         )
         return replace(ranked, candidates=ranked.candidates[: self._passages_kept])
 
-    def _passages(self, page: WebPage) -> Sequence[Passage]:
-        document = page_document(page)
-        return passages_of(document, self._counter) if document.text.strip() else ()
+    def _read(self, pages: Sequence[WebPage], ledger: Ledger) -> list[_Encoded]:
+        """Every passage of `pages` with its vectors; a page seen before, with the same content, costs nothing."""
+        documents = [document for page in pages if (document := page_document(page)).text.strip()]
+        with self._lock:
+            known = {d.content_hash: self._seen[d.content_hash] for d in documents if d.content_hash in self._seen}
+        new = {d.content_hash: passages_of(d, self._counter) for d in documents if d.content_hash not in known}
+        if new:
+            flat = [passage for passages in new.values() for passage in passages]
+            with timed(ledger, Stage.EMBED, provider="local", model=self._encoder.id, items=len(flat)):
+                vectors = iter(self._encoder.encode_passages([_text_of(passage) for passage in flat]))
+            known |= {key: tuple((passage, next(vectors)) for passage in passages) for key, passages in new.items()}
+        with self._lock:
+            for document in documents:
+                self._seen[document.content_hash] = known[document.content_hash]
+                self._seen.move_to_end(document.content_hash)
+            while len(self._seen) > _PAGES_REMEMBERED:
+                self._seen.popitem(last=False)
+        return [pair for document in documents for pair in known[document.content_hash]]
+
+
+def _text_of(passage: Passage) -> PassageText:
+    return PassageText(
+        passage.text, strips=tuple((strip.start, strip.end) for strip in passage.strips), title=passage.title
+    )
 
 
 def page_document(page: WebPage) -> Document:
