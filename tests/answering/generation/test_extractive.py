@@ -225,6 +225,12 @@ async def test_rows_that_name_their_columns_are_told_as_they_are(question: str, 
     assert answer.citations[0].quote == row.replace("; ", " | ")
 
 
+async def test_a_table_without_its_head_is_told_by_its_cells() -> None:
+    rows = ["| PT-3051 | 10 MPa | 3 kg |\n", "| PT-2000 | 4 MPa | 2 kg |\n"]
+    answer = await compose(ExtractiveWriter(), "PT-2000?", evidence(*(("spec", one) for one in rows)))
+    assert answer.sentences[0].text == "PT-2000 / 4 MPa / 2 kg"
+
+
 @pytest.mark.parametrize(("date", "price"), [("2025-04-01", "2,180"), ("2026-04-01", "2,340")])
 async def test_a_date_in_the_question_chooses_the_document_of_that_date(date: str, price: str) -> None:
     pieces = evidence(

@@ -94,6 +94,19 @@ def test_a_table_row_brings_the_head_of_its_table(head: str) -> None:
     ]
 
 
+def test_a_table_amid_text_brings_its_head_and_rows_with_labels_bring_none() -> None:
+    amid = passage(["Intro. ", "| Model | Limit |\n", "| A-1 | 10 |\n", "| A-2 | 20 |\n", "Outro."])
+    assert fates(graded(amid, 0.9, [0.1, 0.1, 0.1, 0.9, 0.1]), neighbours=0) == [
+        "below_threshold",
+        "neighbour",
+        "below_threshold",
+        "selected",
+        "below_threshold",
+    ]
+    labelled = passage(["Model: A-1 | Limit: 10\n", "Model: A-2 | Limit: 20\n"], kind=BlockKind.TABLE)
+    assert fates(graded(labelled, 0.9, [0.1, 0.9]), neighbours=0) == ["below_threshold", "selected"]
+
+
 def test_the_best_passages_document_comes_first_and_passages_stay_together() -> None:
     first = passage(["A one. ", "A two. "], name="a1", document="A", start=0)
     later = passage(["A nine. "], name="a9", document="A", start=900)

@@ -145,7 +145,11 @@ def _table_head(strip: Strip, evidence: Sequence[Evidence]) -> Evidence | None:
         if other.strip.passage_id == strip.passage_id and width and len(cells_of(other.strip.text)) == width
     ]
     first = min(rows, key=lambda other: other.strip.index, default=None)
-    return first if first is not None and first.strip.index <= strip.index else None
+    if first is None or first.strip.index > strip.index:
+        return None
+    # Without its head (left out for its length, say) a table begins with a row of figures.
+    figures = sum(any(c.isdigit() for c in cell) for cell in cells_of(first.strip.text))
+    return first if 2 * figures < width else None
 
 
 def _columns(strip: Strip) -> tuple[str, ...]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tadasu.answering.refinement.strips import ScoredStrip, is_heading, names_its_columns, score_strips, strips_of
-from tadasu.core.documents import BlockKind, Origin
+from tadasu.answering.refinement.strips import ScoredStrip, is_heading, score_strips, strips_of, table_heads
+from tadasu.core.documents import Origin
 from tadasu.core.grades import Level
 from tadasu.core.retrieved import GradedPassage
 from tadasu.core.runs import StripFate
@@ -113,7 +113,7 @@ def _select_one(graded: GradedPassage, *, rank: int, at_least: int, settings: Re
     for i in sorted(why, key=lambda i: (-scored[i].score, i)):
         for j in _around(i, written, settings.neighbours):
             serves.setdefault(j, (i, f"beside strip {i}"))
-    companions = _companions(graded, scored, written, heads, kept=set(why) | set(serves))
+    companions = _companions(scored, written, heads, kept=set(why) | set(serves))
     out: list[Choice] = []
     for i, one in enumerate(scored):
         if i in companions:
@@ -137,7 +137,7 @@ def _around(index: int, written: Sequence[int], reach: int) -> list[int]:
 
 
 def _companions(
-    graded: GradedPassage, scored: Sequence[ScoredStrip], written: Sequence[int], heads: set[int], *, kept: set[int]
+    scored: Sequence[ScoredStrip], written: Sequence[int], heads: set[int], *, kept: set[int]
 ) -> dict[int, int]:
     """Headings and the head row of a table, each with the kept strip that it explains."""
     bodies = [j for j in written if j not in heads]
@@ -148,8 +148,8 @@ def _companions(
             found[i] = below
         elif i in kept:
             found[i] = i
-    if graded.passage.kind is BlockKind.TABLE and bodies and not names_its_columns(scored[bodies[0]].strip):
-        rows = sorted(kept & set(bodies[1:]), key=lambda j: (-scored[j].score, j))
-        if rows:
-            found[bodies[0]] = rows[0]
-    return found
+    best: dict[int, int] = {}
+    for row, head in table_heads([one.strip for one in scored]).items():
+        if row in kept and (head not in best or scored[row].score > scored[best[head]].score):
+            best[head] = row
+    return found | best

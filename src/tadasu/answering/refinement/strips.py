@@ -62,10 +62,29 @@ def is_heading(strip: Strip, passage: Passage) -> bool:
     return bool(words) and any(words == _bare(heading) for heading in passage.headings)
 
 
-def names_its_columns(strip: Strip) -> bool:
-    """Whether a table row can be read without the table's head: ``Model: A-1 | Price: 3``."""
-    cells = [cell for cell in strip.text.strip().strip("|").split("|") if cell.strip()]
-    return all(_LABELLED.match(cell) for cell in cells)
+def table_heads(strips: Sequence[Strip]) -> dict[int, int]:
+    """Each table row (by index) with the head row that it cannot be read without.
+
+    A table is a run of strips with equally many cells between bars. Rows that name their columns themselves
+    (``Model: A-1 | Price: 3``), as those of CSV files do, need no head.
+    """
+    found: dict[int, int] = {}
+    head, width = 0, 0
+    for strip in strips:
+        cells = _cells(strip.text)
+        if len(cells) < 2 or all(_LABELLED.match(cell) for cell in cells if cell.strip()):
+            width = 0
+        elif len(cells) == width:
+            found[strip.index] = head
+        else:
+            head, width = strip.index, len(cells)
+    return found
+
+
+def _cells(text: str) -> list[str]:
+    """The cells of the first line of `text`, where it is a table row."""
+    line = text.strip().partition("\n")[0].strip()
+    return line.strip("|").split("|") if "|" in line.strip("|") else []
 
 
 @lru_cache(maxsize=4096)
