@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,8 @@ from hypothesis import strategies as st
 from tadasu.answering.generation import AnswerComposer, ExtractiveWriter, SentenceReleased
 from tadasu.answering.generation.compose import Warned
 from tadasu.core.answers import AnswerStatus, Reason, Support
+from tadasu.core.documents import Origin
+from tadasu.core.grades import Verdict
 from tadasu.errors import ProviderAnswerInvalid, ProviderUnreachable
 from tadasu.ports import Ledger, WritingTask
 from tadasu.text.messages import FINDINGS, finding, translate
@@ -341,3 +344,21 @@ def test_whatever_a_model_writes_the_answer_is_whole(parts: list[str], cut: int)
     if answer.status is AnswerStatus.ANSWERED:
         assert any(sentence.support is Support.SUPPORTED for sentence in answer.sentences)
         assert all(sentence.text in answer.text.replace("  ", " ") or sentence.markers for sentence in answer.sentences)
+
+
+@pytest.mark.parametrize("verdict", Verdict)
+@pytest.mark.parametrize("origin", [Origin.INTERNAL, Origin.WEB, None])
+@pytest.mark.parametrize(("language", "said"), [("en", "The pump weighs 3 kg [1]."), ("ja", "質量は3 kgです[1]。")])
+async def test_a10_every_verdict_with_and_without_the_web_ends_in_an_answer(
+    verdict: Verdict, origin: Origin | None, language: str, said: str
+) -> None:
+    pieces = EN if language == "en" else JA
+    pieces = tuple(replace(p, strip=replace(p.strip, origin=origin)) for p in pieces) if origin else ()
+    question = {"en": "How heavy is the pump?", "ja": "質量は？"}[language]
+    for writer in (chat(said), ExtractiveWriter()):
+        answer = await compose(writer, question, pieces, language=language, verdict=verdict)
+        if origin is None:
+            assert answer.reason is Reason.INSUFFICIENT
+        else:
+            assert [citation.origin for citation in answer.citations] == [origin]
+            assert "3 kg" in answer.text
