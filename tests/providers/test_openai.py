@@ -95,6 +95,28 @@ async def test_a_priced_server_that_does_not_count_is_unpriced_not_free() -> Non
 
 
 @pytest.mark.parametrize(
+    "frames",
+    [
+        [
+            '{"choices":[{"delta":{"role":"assistant","content":null}}]}',
+            '{"choices":[{"delta":{"content":"ok"},"finish_reason":"stop"}]}',
+        ],
+        [
+            '{"choices":[{"delta":{"content":"o"},"finish_reason":null}],"usage":null}',
+            '{"choices":[{"delta":{"content":"k"}}]}',
+            '{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2,"total_tokens":3}}',
+        ],
+        ['{"choices":null}', '{"choices":[{"index":0,"delta":{"content":"ok"},"finish_reason":"eos"}]}'],
+    ],
+)
+@pytest.mark.parametrize("end", ["", "data: [DONE]\n\n"])
+async def test_reads_what_compatible_servers_send(frames: list[str], end: str) -> None:
+    body = "".join(f"data: {frame}\n\n" for frame in frames) + end
+    async with chatting(Raw(body)) as (chat, _):
+        assert "".join(delta.text for delta in await reply(chat, Book())) == "ok"
+
+
+@pytest.mark.parametrize(
     ("act", "kind", "words"),
     [
         (Fail(401, "Incorrect API key provided"), ProviderRefused, "401"),
