@@ -30,6 +30,7 @@ SUPPORTED = [
     ("休暇は10日まで繰り越せます。", "社員は未使用の休暇を翌年に10日まで繰り越すことができる。"),
     ("The pump can be used indoors.", "The pump can be used indoors, but it must not be used at sea."),
     ("屋内で使用できます。", "屋内で使用できるが、海上では使用できない。"),
+    ("See https://docs.example/limit.", "The limit is at https://docs.example/limit, see there."),
     ("The PT-3051S is made in Kyoto.", "Kyoto is where the PT-3051S is made."),
     ("サーバは京都にある。", "サーバーは京都にあります。"),
 ]
@@ -56,6 +57,13 @@ UNSUPPORTED = [
     ("休暇は繰り越すことができません。", "社員は未使用の休暇を翌年に10日まで繰り越すことができる。", "negation"),
     ("休暇の申請に上長の承認は不要です。", "休暇の申請は、2週間前までに上長の承認を得なければならない。", "negation"),
     ("No approval by the manager is needed.", "The request needs, in any case, approval by the manager.", "negation"),
+    (
+        "See https://collect.example/in?q=secret for the limit.",
+        "See https://docs.example/limit for the limit.",
+        "collect.example",
+    ),
+    ("上限は[こちら](https://collect.example/x)です。", "上限は10 MPaです。", "collect.example"),
+    ("Write to sales@evil.example.", "Write to sales@good.example.", "evil.example"),
     ("The cook seasons the soup with salt.", "A database stores its rows in trees.", "wording"),
     ("料理人は汁に塩を入れます。", "データベースは行を木に格納する。", "wording"),
     ("本体は赤いです。", "本体は防水ではありません。", "wording"),

@@ -17,6 +17,7 @@ _MARKUP = re.compile(r"\*\*|__|~~|`|(?m:^\s*(?:#{1,6}|>|[-*•・]|\(?\d{1,2}[.)
 _DIGITS = re.compile(r"\d+")
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3})")
 _ERA_BESIDE = re.compile(r"年\(((?:明治|大正|昭和|平成|令和)(?:元|\d{1,2})年?)\)")
+_LINK = re.compile(r"(?:https?|ftp|mailto|data|javascript):[^\s<>()\[\]{}「」（）]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _ASCII = re.compile(r"[a-z0-9]")
 _KANJI = re.compile(r"[\u3400-\u9fff々]")
 _KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]")
@@ -48,6 +49,11 @@ class Facts:
     def names(self) -> tuple[str, ...]:
         """Its names, codes and quoted terms, without what is a unit only (Pa)."""
         return tuple(name for name in proper_names(self.text) if name not in CANONICAL)
+
+    @cached_property
+    def links(self) -> tuple[str, ...]:
+        """Its web and mail addresses."""
+        return tuple(dict.fromkeys(link.rstrip(".,;:!?'\"。、") for link in _LINK.findall(self.flat)))
 
     @cached_property
     def order(self) -> tuple[str, ...]:

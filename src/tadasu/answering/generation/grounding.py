@@ -86,6 +86,7 @@ def check(sentence: str, strips: Sequence[Strip], *, question: str = "", around:
     findings = [f"number {n.raw.strip()}" for n in claimed_numbers(mine) if not source.states_number(n)]
     findings += [f"number {run}" for run in sorted(mine.loose_figures - source.figures)]
     findings += [f"date {d.raw.strip()}" for d in (*mine.dates, *mine.eras) if not source.states_date(d)]
+    findings += [f"name {link}" for link in mine.links if link not in source.links]
     findings += [f"name {name}" for name in _missing_names(mine, source, asked, around, foreign=foreign)]
     share = _share(mine, source, asked, foreign=foreign)
     if not findings:
