@@ -51,8 +51,8 @@ def details_of(template: str, text: str) -> dict[str, str] | None:
 
 @cache
 def kinds() -> dict[str, type[TadasuError]]:
-    """Every kind of error by its code."""
-    return {kind.code: kind for kind in _below(TadasuError)}
+    """Every kind of error of `tadasu.errors` by its code; plugins' own kinds have no translation."""
+    return {kind.code: kind for kind in _below(TadasuError) if kind.__module__ == TadasuError.__module__}
 
 
 def _below(kind: type[TadasuError]) -> Iterator[type[TadasuError]]:
