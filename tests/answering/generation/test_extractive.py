@@ -225,6 +225,30 @@ async def test_rows_that_name_their_columns_are_told_as_they_are(question: str, 
     assert answer.citations[0].quote == row.replace("; ", " | ")
 
 
+@pytest.mark.parametrize(
+    ("language", "question", "texts", "shown"),
+    [
+        (
+            "en",
+            "Who said that pumps would be made of paper?",
+            ["Hanako Sato spoke first. ", "She said that pumps would be made of paper. ", "Lunch followed."],
+            "Hanako Sato spoke first. [1] She said that pumps would be made of paper. [2]",
+        ),
+        (
+            "ja",
+            "ポンプは紙で作られるようになると述べたのは誰ですか。",
+            ["最初に佐藤花子さんが話した。", "彼女はポンプは紙で作られるようになると述べた。", "昼食が続いた。"],
+            "最初に佐藤花子さんが話した。[1]彼女はポンプは紙で作られるようになると述べた。[2]",
+        ),
+    ],
+)
+async def test_a_sentence_that_only_points_back_brings_the_one_before_it(
+    language: str, question: str, texts: list[str], shown: str
+) -> None:
+    pieces = evidence(*(("news", text) for text in texts))
+    assert (await compose(ExtractiveWriter(), question, pieces, language=language)).text == shown
+
+
 async def test_a_table_without_its_head_is_told_by_its_cells() -> None:
     rows = ["| PT-3051 | 10 MPa | 3 kg |\n", "| PT-2000 | 4 MPa | 2 kg |\n"]
     answer = await compose(ExtractiveWriter(), "PT-2000?", evidence(*(("spec", one) for one in rows)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -32,6 +33,9 @@ _DATED = 0.4
 _LEADS = 3
 _LEADING = 0.85
 _RIVAL = 0.5
+_PRONOUN = re.compile(
+    r"(?:it|its|they|their|this|these|that|those|he|she|his|her|such)\b|(?:これ|それ|彼|この|その|同(?!じ))"
+)
 _TERMINATED = (".", "!", "?", "。", "！", "？", "…", ")", "）")
 
 
@@ -98,6 +102,8 @@ class ExtractiveWriter:
     def _with_followers(self, question: str, scored: Sequence[_Scored]) -> list[Quote]:
         best = scored[0]
         chosen, covered = [best.quote], set(best.covered)
+        if _leans(best.quote, question) and (before := _before(best.quote, scored)) is not None:
+            chosen.append(before)
         steps = expect(question) is Expected.PROCEDURE
         for other in scored[1:]:
             if len(chosen) >= self._settings.sentences:
@@ -184,6 +190,32 @@ def _without(text: str, named: frozenset[str]) -> frozenset[str]:
 def _adjacent(a: str, b: str, order: Sequence[str]) -> bool:
     """Whether two terms stand side by side in a sentence, or with one term between them."""
     return any(term == a and b in order[max(0, at - 2) : at + 3] for at, term in enumerate(order))
+
+
+def _leans(quote: Quote, question: str) -> bool:
+    """Whether a sentence needs the one before it.
+
+    It does where it says little beside the question, or begins with a pronoun and does not hold what is asked for.
+    """
+    asked = facts_of(question)
+    if len(quote.facts.terms & asked.terms) >= _ECHOED * len(quote.facts.terms):
+        return True
+    found = fits(expect(question), quote.facts, asked, units=expected_units(question)) > 0
+    return not found and bool(_PRONOUN.match(quote.facts.flat))
+
+
+def _before(quote: Quote, scored: Sequence[_Scored]) -> Quote | None:
+    """The sentence right before `quote` in its passage, if it is among the evidence and no heading or table row."""
+    strip = quote.evidence.strip
+    for other in (s.quote for s in scored):
+        theirs = other.evidence.strip
+        if theirs.passage_id != strip.passage_id or other.penalty >= 1.0 or len(other.numbers) > 1:
+            continue
+        if (theirs.index, other.at) == (strip.index, quote.at - 1):
+            return other
+        if quote.at == 0 and theirs.index == strip.index - 1 and other.last:
+            return other
+    return None
 
 
 def _echoes(quote: Quote, asked: Facts) -> bool:

@@ -39,6 +39,7 @@ class Quote:
     context: frozenset[str]
     about: frozenset[str]
     at: int
+    last: bool = True
     penalty: float = 0.0
 
 
@@ -50,7 +51,8 @@ def quotes_of(piece: Evidence, evidence: Sequence[Evidence], question: str) -> l
     about = codes(surroundings(piece, evidence)) if codes(question) else frozenset()
     head = _table_head(strip, evidence)
     found = []
-    for at, unit in enumerate(_units(strip.text)):
+    units = _units(strip.text)
+    for at, unit in enumerate(units):
         if _RULE.fullmatch(unit):
             continue
         cells = cells_of(unit)
@@ -67,7 +69,9 @@ def quotes_of(piece: Evidence, evidence: Sequence[Evidence], question: str) -> l
         text = defuse(text)
         if text:
             facts = facts_of(text)
-            found.append(Quote(text, piece, numbers, facts, context, about, at, _penalty(unit, facts)))
+            found.append(
+                Quote(text, piece, numbers, facts, context, about, at, at == len(units) - 1, _penalty(unit, facts))
+            )
     return found
 
 

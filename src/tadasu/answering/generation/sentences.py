@@ -100,6 +100,8 @@ class SentenceReader:
 
 
 def _tidy(gap: str) -> str:
-    """White space between sentences: line breaks and the indent after them, or what stood there."""
+    """White space between sentences: line breaks and the indent after them, or one space, or what else stood there."""
     breaks = min(gap.count("\n"), 2)
-    return "\n" * breaks + gap.rpartition("\n")[2] if breaks else gap
+    if breaks:
+        return "\n" * breaks + gap.rpartition("\n")[2]
+    return " " if gap and not gap.strip(" ") else gap
