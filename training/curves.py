@@ -13,7 +13,7 @@ from training.feature_evaluation import Labels
 from training.feature_rows import Asking
 
 _KNOTS = 14
-_PRECISION_HIGH = 0.9
+_PRECISION_HIGH = 0.92
 _MISSED = 0.08
 _WRONGLY_INCORRECT = 0.015
 
@@ -40,7 +40,7 @@ def calibration_curve(logits: Numbers, labels: Labels, *, knots: int = _KNOTS) -
 def choose_thresholds(askings: Sequence[Asking], probabilities: Numbers) -> tuple[float, float]:
     """(high, low) from the probabilities of all passages of `askings`, in order.
 
-    `high` is the lowest border at or above which nine of ten passages hold the answer. `low` is the highest border
+    `high` is the lowest border at or above which 92 of 100 passages hold the answer. `low` is the highest border
     below which at most eight of a hundred passages that hold the answer fall, and at most 15 of a thousand questions
     whose answer was in the index have nothing else (they would be called INCORRECT). `low` is never above `high`.
     """

@@ -25,8 +25,8 @@ Japanese. Made by `python -m training.train_features` (no random numbers; the da
 
 TRAIN splits (weights) and CALIBRATE splits (curves, thresholds) as `tadasu.testing.splits` decides them by article.
 Questions are asked of a real index through hybrid search: what it brings back, without the answer, are the hard
-negatives. A third is asked again with the whole article, a fifth with the passages, that hold the answer taken out, so
-that "nothing here answers this" is learnt; for three of ten only 3 or 5 candidates are taken.
+negatives. Three of ten are asked again with the whole article taken out, one of five with the passages that hold the
+answer, so that "nothing here answers this" is learnt; for three of ten only 3 or 5 candidates are taken.
 Sets: JaQuAD (CC BY-SA 3.0), XQuAD en (CC BY-SA 4.0), PopQA (MIT), COVID-QA (Apache-2.0), Wikipedia paragraphs of
 HippoRAG (MIT, distractors only). No text of theirs is in the weights or in the list of fingerprints.
 """
@@ -57,7 +57,7 @@ def write_card(
         labels = np.concatenate([asking.labels for asking in askings])
         counts = (len(questions.rows), len(questions.asked), len(askings), int((labels >= 0).sum()))
         lines.append(f"| {name} | {' | '.join(f'{count:,}' for count in counts)} | {int((labels == 1).sum()):,} |")
-    lines += ["", "Thresholds, from the CALIBRATE split: `high` is the lowest border at or above which nine of ten"]
+    lines += ["", "Thresholds, from the CALIBRATE split: `high` is the lowest border at or above which 92 of 100"]
     lines += [
         "passages hold the answer; `low` the highest below which at most 8 of 100 passages that hold it fall, and"
     ]
@@ -92,7 +92,9 @@ _LIMITS = [
     "- Questions of these sets were written by people who saw the passage and share its words more than users' do;",
     "  on-topic passages without the answer are graded too high. The second tier is for those.",
     "- Probabilities hold for the mixture above (an answer is in the index for about two of three questions).",
-    "- A passage in another language than the question's is judged by vectors alone; other languages are uncalibrated.",
+    "- A passage in another language than the question's is judged by vectors, names and numbers, with weights fitted",
+    "  within one language; questions in other languages than English and Japanese are marked as not calibrated.",
+    "- Where all cosines of a retrieval lie within 0.06, they are not used as they are: only their order and leads.",
 ]
 
 
