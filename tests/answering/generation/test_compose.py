@@ -207,6 +207,52 @@ async def test_a_lead_in_stays_before_a_list_and_goes_with_it() -> None:
     assert gone.text == "- The pump weighs 3 kg [1]"
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        (
+            "| Item | Value |\n|---|---|\n| Weight of the pump | 3 kg [1] |\n| Price | 500 yen [3] |",
+            "| Item | Value |\n|---|---|\n| Weight of the pump | 3 kg [1] |\n| Price | 500 yen [2] |",
+        ),
+        (
+            "## Weight\n\nThe pump weighs 3 kg [1].\n\n## Price\n\nIt is 500 yen [3].",
+            "## Weight\n\nThe pump weighs 3 kg [1].\n\n## Price\n\nIt is 500 yen [2].",
+        ),
+        ("```\nThe pump weighs 3 kg [1].\n```", "The pump weighs 3 kg [1]."),
+        (
+            "Sure! Here is the answer. The pump weighs 3 kg [1]. Let me know if you need more!",
+            "The pump weighs 3 kg [1].",
+        ),
+        ("承知しました。価格は500円です[3]。", "価格は500円です[1]。"),
+        ("[1] The pump weighs 3 kg.", "[1] The pump weighs 3 kg."),
+        (
+            "1. The pump weighs 3 kg. [1]\n2. The price is 500 yen. [3]",
+            "1. The pump weighs 3 kg. [1]\n2. The price is 500 yen. [2]",
+        ),
+    ],
+)
+async def test_frames_stay_and_courtesies_go_without_a_word(said: str, shown: str) -> None:
+    answer = await compose(chat(said), "Weight and price of the pump? 価格は？", EN)
+    assert answer.text == shown
+    assert (answer.removed, answer.warnings) == ((), ())
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "**The machine is made of gold**",
+        "# Thomas Edison",
+        "## It explodes at noon",
+        "| made by Thomas Edison in 1900 | x |",
+        "### 値段は無料",
+    ],
+)
+async def test_a_claim_dressed_as_a_heading_goes(claim: str) -> None:
+    answer = await compose(chat(f"{claim}\n\nThe pump weighs 3 kg [1]."), "How heavy?", EN)
+    assert answer.text == "The pump weighs 3 kg [1]."
+    assert [sentence.text for sentence in answer.removed] == [claim]
+
+
 @pytest.mark.parametrize("said", ["", "   \n"])
 async def test_an_empty_reply_abstains_as_insufficient(said: str) -> None:
     assert (await compose(chat(said), "?", EN)).reason is Reason.INSUFFICIENT

@@ -14,11 +14,22 @@ from tadasu.answering.generation.citations import MarkerStream, Numbering, rende
 from tadasu.answering.generation.facts import facts_of
 from tadasu.answering.generation.sentences import SentenceReader, Written
 from tadasu.core.answers import Answer, AnswerStatus, CheckedSentence, Citation, Evidence, Reason, Support
+from tadasu.core.documents import Strip
 from tadasu.errors import ProviderError
 from tadasu.ports import AnswerWriter, Ledger, WritingTask
 
 _BARE_YES_NO = re.compile(r"(?:yes|no|はい|いいえ|ええ)[\s.。,、!！]*", re.IGNORECASE)
 _LEAD = re.compile(r"[:：]\s*\**$")
+# A heading, or the head or the rule of a table: it stands over what follows and claims nothing.
+_HEADING = re.compile(r"#{1,6}\s|\*\*[^*]+\*\*$|\|(?:[^|\d\n]*\|)+$")
+_CELL_WORDS, _CELL_LENGTH = 2, 24
+# Fences and courtesies, dropped without a word.
+_SAYS_NOTHING = re.compile(
+    r"`{3,}\w*|~{3,}|(?:sure|certainly|of course|absolutely)\W*|here(?: is|'s| are)[^.:]{0,40}[.:!]"
+    r"|(?:let me know|i hope|feel free|please let)\b.*|(?:承知|かしこまり|了解)(?:いた)?しました。?"
+    r"|.{0,20}(?:お役に立てば|お知らせください|ご質問).{0,20}",
+    re.IGNORECASE,
+)
 _CLOSING = ".,;:!?)。、，．；：！？）」』"
 _GAP_BEFORE_STOP = re.compile(r" +([.,;:!?。、])")
 # Words of a lead-in that claim nothing: "Sources differ:", 「資料により記載が異なります：」.
@@ -139,6 +150,8 @@ class _Draft:
     def add(self, sentence: Written) -> list[SentenceReleased]:
         """Check one more sentence; what may be shown now."""
         cited = self._numbering.known(sentence.numbers)
+        if not cited and _SAYS_NOTHING.fullmatch(sentence.text):
+            return []
         if self._waits(sentence, cited):
             self._waiting.append(sentence)
             return []
@@ -163,7 +176,7 @@ class _Draft:
         shown = []
         for sentence in waiting:
             verdict, support = self._judge(sentence, self._numbering.known(sentence.numbers))
-            if verdict.holds:
+            if verdict.holds and not _HEADING.match(sentence.text):
                 shown.append(self._release(sentence, tuple(piece.number for piece in support), ""))
             elif self.released and is_pure_refusal(sentence.text, self._asked):
                 shown.append(self._release(sentence, (), "refusal"))
@@ -198,7 +211,7 @@ class _Draft:
         )
 
     def _waits(self, sentence: Written, cited: Sequence[int]) -> bool:
-        return not cited and bool(_BARE_YES_NO.fullmatch(sentence.text) or _LEAD.search(sentence.text))
+        return not cited and bool(_BARE_YES_NO.fullmatch(sentence.text) or _is_frame(sentence.text))
 
     def _judge(self, sentence: Written, cited: Sequence[int]) -> tuple[grounding.Check, tuple[Evidence, ...]]:
         """The verdict on a sentence and the evidence that holds it up."""
@@ -223,11 +236,28 @@ class _Draft:
         for lead in waiting:
             claims_nothing = facts_of(lead.text).terms <= (_FRAME | facts_of(self._asked).terms)
             verdict = grounding.check(lead.text, strips, question=self._asked)
-            if claims_nothing or verdict.holds or is_pure_refusal(lead.text, self._asked):
+            if (
+                claims_nothing
+                or verdict.holds
+                or self._only_stands_over(lead.text, strips)
+                or is_pure_refusal(lead.text, self._asked)
+            ):
                 kept.append(lead)
             else:
                 self._remove(lead, verdict)
         return kept
+
+    def _only_stands_over(self, text: str, strips: Sequence[Strip]) -> bool:
+        """Whether a heading or table head says nothing of its own: short cells, or words that are known by half."""
+        facts = facts_of(text)
+        if not _HEADING.match(text) or facts.numbers:
+            return False
+        if text.startswith("|"):  # every cell of a head begins with a capital, so names tell nothing here
+            return all(len(cell.split()) <= _CELL_WORDS and len(cell) <= _CELL_LENGTH for cell in text.split("|"))
+        if facts.names:
+            return False
+        known = _FRAME | facts_of(self._asked).terms | facts_of("\n".join(strip.text for strip in strips)).terms
+        return 2 * len(facts.terms & known) >= len(facts.terms)
 
     def _release(self, sentence: Written, numbers: Sequence[int], finding: str) -> SentenceReleased:
         text, shown = self._shown(sentence, numbers)
@@ -253,7 +283,7 @@ class _Draft:
             at = place
             markers = self._numbering.show(here)
             shown.extend(markers)
-            out = _with_markers(out, markers, rest=sentence.text[at:])
+            out = _with_markers(out, markers, rest=sentence.text[at:]) + (" " if place == 0 else "")
         out += sentence.text[at:]
         if left:
             markers = self._numbering.show(left)
@@ -265,6 +295,11 @@ class _Draft:
         self._removed.append(
             CheckedSentence(_without_gaps(sentence), sentence.numbers, verdict.support, verdict.findings)
         )
+
+
+def _is_frame(text: str) -> bool:
+    """Whether a line stands over what follows: a lead-in, a heading, the head of a table."""
+    return _LEAD.search(text) is not None or _HEADING.match(text) is not None
 
 
 def _after(first: Written, second: Written) -> Written:

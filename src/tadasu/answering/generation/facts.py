@@ -14,6 +14,7 @@ from tadasu.text.numbers import DateMention, Number, dates, numbers, same_date, 
 from tadasu.text.units import CANONICAL
 
 _MARKUP = re.compile(r"\*\*|__|~~|`|(?m:^\s*(?:#{1,6}|>|[-*•・]|\(?\d{1,2}[.)、](?=\s*\D))\s+)")
+_CONTENT = "xqzw"
 _DIGITS = re.compile(r"\d+")
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3})")
 _ERA_BESIDE = re.compile(r"年\(((?:明治|大正|昭和|平成|令和)(?:元|\d{1,2})年?)\)")
@@ -68,7 +69,8 @@ class Facts:
     @cached_property
     def words(self) -> frozenset[str]:
         """Its content terms that are no part of a number or a date."""
-        return frozenset(content_terms(self._wordy)) if self._wordy != self.text else self.terms
+        # A word of content keeps the analyser from falling back to stop words where a figure was all.
+        return frozenset(content_terms(f"{self._wordy} {_CONTENT}")) - {_CONTENT}
 
     @cached_property
     def figures(self) -> frozenset[str]:
