@@ -2,55 +2,18 @@
 
 from __future__ import annotations
 
-import enum
-import re
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from tadasu.answering.generation import grounding
-from tadasu.answering.generation.abstention import abstain, is_pure_refusal, is_refusal
-from tadasu.answering.generation.citations import MarkerStream, Numbering, render
-from tadasu.answering.generation.facts import facts_of
-from tadasu.answering.generation.sentences import SentenceReader, Written
-from tadasu.core.answers import Answer, AnswerStatus, CheckedSentence, Citation, Evidence, Reason, Support
-from tadasu.core.documents import Strip
+from tadasu.answering.generation.citations import MarkerStream
+from tadasu.answering.generation.draft import Draft, SentenceReleased, Warned
+from tadasu.answering.generation.sentences import SentenceReader
+from tadasu.core.answers import Answer, AnswerStatus
 from tadasu.errors import ProviderError
 from tadasu.ports import AnswerWriter, Ledger, WritingTask
 
-_BARE_YES_NO = re.compile(r"(?:yes|no|はい|いいえ|ええ)[\s.。,、!！]*", re.IGNORECASE)
-_LEAD = re.compile(r"[:：]\s*\**$")
-# A heading, or the head or the rule of a table: it stands over what follows and claims nothing.
-_HEADING = re.compile(r"#{1,6}\s|\*\*[^*]+\*\*$|\|(?:[^|\d\n]*\|)+$")
-_CELL_WORDS, _CELL_LENGTH = 2, 24
-# Fences and courtesies, dropped without a word.
-_SAYS_NOTHING = re.compile(
-    r"`{3,}\w*|~{3,}|(?:sure|certainly|of course|absolutely)\W*|here(?: is|'s| are)[^.:]{0,40}[.:!]"
-    r"|(?:let me know|i hope|feel free|please let)\b.*|(?:承知|かしこまり|了解)(?:いた)?しました。?"
-    r"|.{0,20}(?:お役に立てば|お知らせください|ご質問).{0,20}",
-    re.IGNORECASE,
-)
-_CLOSING = ".,;:!?)。、，．；：！？）」』"
-_GAP_BEFORE_STOP = re.compile(r" +([.,;:!?。、])")
-# Words of a lead-in that claim nothing: "Sources differ:", 「資料により記載が異なります：」.
-_FRAME = frozenset(
-    facts_of(
-        "the sources differ contradict disagree following documents evidence answer as follows below according "
-        "資料により記載が異なります。次のとおりです。以下の通り。食い違いがあります。文書によって回答は出典"
-    ).terms
-)
-
-
-@dataclass(frozen=True, slots=True)
-class SentenceReleased:
-    """Checked text for the reader: all `text` of a run's events, in order, is the answer's text.
-
-    `citations` are all citations so far. `sentence` is None for the message of an abstention.
-    """
-
-    text: str
-    citations: tuple[Citation, ...]
-    sentence: CheckedSentence | None = None
+__all__ = ["AnswerComposer", "AnswerFinished", "ComposeEvent", "SentenceReleased", "Warned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,16 +21,6 @@ class AnswerFinished:
     """The last event."""
 
     answer: Answer
-
-
-class Warned(enum.StrEnum):
-    """What a reader of the answer is told besides."""
-
-    CUT_OFF = "the answer was cut off before its end"
-    REPLACED = "the chat model failed, so the evidence is quoted instead"
-    DROPPED = "citations that point at nothing were left out"
-    MOVED = "citations were moved to the evidence that supports their sentence"
-    REMOVED = "sentences that the evidence does not support were taken out"
 
 
 ComposeEvent: TypeAlias = SentenceReleased | AnswerFinished
@@ -79,8 +32,8 @@ class AnswerComposer:
     A sentence whose citations do not support it is tied to the one strip that does, if there is one; otherwise it is
     removed and listed in `Answer.removed`, where `markers` are the evidence numbers that the model wrote. Nothing left
     means ABSTAINED. With a `fallback`, a writer that fails before its first sentence is replaced, with a warning; one
-    that fails later leaves a shorter answer, with a warning. Warnings are codes: ``answer_cut_off``, ``writer_failed``,
-    ``citations_dropped``, ``citations_moved``, ``sentences_removed``.
+    that fails later leaves a shorter answer, with a warning. Warnings are the sentences of `Warned`, which are message
+    ids.
     """
 
     def __init__(self, writer: AnswerWriter, *, fallback: AnswerWriter | None = None) -> None:
@@ -89,7 +42,7 @@ class AnswerComposer:
 
     async def compose(self, task: WritingTask, *, ledger: Ledger) -> AsyncIterator[ComposeEvent]:
         """Write and check one answer; raises a ProviderError only where nothing was released and no fallback is set."""
-        draft = _Draft(task)
+        draft = Draft(task)
         writer, warnings = self._writer, set[Warned]()
         try:
             async for event in _written(draft, writer, task, ledger):
@@ -102,7 +55,7 @@ class AnswerComposer:
             elif self._fallback is None:
                 raise
             else:
-                draft, writer = _Draft(task), self._fallback
+                draft, writer = Draft(task), self._fallback
                 warnings.add(Warned.REPLACED)
                 async for event in _written(draft, writer, task, ledger):
                     yield event
@@ -113,7 +66,7 @@ class AnswerComposer:
 
 
 async def _written(
-    draft: _Draft, writer: AnswerWriter, task: WritingTask, ledger: Ledger
+    draft: Draft, writer: AnswerWriter, task: WritingTask, ledger: Ledger
 ) -> AsyncIterator[SentenceReleased]:
     markers, sentences = MarkerStream(), SentenceReader()
     async for piece in writer.write(task, ledger=ledger):
@@ -125,205 +78,3 @@ async def _written(
             yield event
     for event in draft.close():
         yield event
-
-
-class _Draft:
-    """The answer so far, and the sentences that wait for the next one: a bare yes, a lead-in, a refusal."""
-
-    def __init__(self, task: WritingTask) -> None:
-        self._task = task
-        self._asked = task.query or task.question
-        self._by_number = {piece.number: piece for piece in task.evidence}
-        self._numbering = Numbering(task.evidence)
-        self._waiting: list[Written] = []
-        self._refused = False
-        self._moved = False
-        self._pieces: list[str] = []
-        self._kept: list[CheckedSentence] = []
-        self._removed: list[CheckedSentence] = []
-
-    @property
-    def released(self) -> bool:
-        """Whether the reader has seen anything."""
-        return bool(self._pieces)
-
-    def add(self, sentence: Written) -> list[SentenceReleased]:
-        """Check one more sentence; what may be shown now."""
-        cited = self._numbering.known(sentence.numbers)
-        if not cited and _SAYS_NOTHING.fullmatch(sentence.text):
-            return []
-        if self._waits(sentence, cited):
-            self._waiting.append(sentence)
-            return []
-        yes_no = self._waiting.pop() if self._waiting and _BARE_YES_NO.fullmatch(self._waiting[-1].text) else None
-        if yes_no is not None:
-            sentence = _after(yes_no, sentence)
-        verdict, support = self._judge(sentence, cited)
-        if not verdict.holds:
-            if is_pure_refusal(sentence.text, self._asked):
-                self._refused = True
-                self._waiting.append(replace(sentence, markers=()))
-                return []
-            self._refused = self._refused or is_refusal(sentence.text)
-            self._remove(sentence, verdict)
-            return []
-        shown = [self._release(lead, (), "") for lead in self._leads(support)]
-        return [*shown, self._release(sentence, tuple(piece.number for piece in support), "")]
-
-    def close(self) -> list[SentenceReleased]:
-        """What is left when the writer has ended: a refusal stays where part of the answer stands."""
-        waiting, self._waiting = self._waiting, []
-        shown = []
-        for sentence in waiting:
-            verdict, support = self._judge(sentence, self._numbering.known(sentence.numbers))
-            if verdict.holds and not _HEADING.match(sentence.text):
-                shown.append(self._release(sentence, tuple(piece.number for piece in support), ""))
-            elif self.released and is_pure_refusal(sentence.text, self._asked):
-                shown.append(self._release(sentence, (), "refusal"))
-            elif not is_pure_refusal(sentence.text, self._asked):
-                self._remove(sentence, verdict)
-        return shown
-
-    def finish(self, writer: str, warnings: set[Warned]) -> Answer:
-        """The answer as released, or an abstention."""
-        self.close()
-        if self._numbering.dropped:
-            warnings.add(Warned.DROPPED)
-        if self._moved:
-            warnings.add(Warned.MOVED)
-        if self._removed:
-            warnings.add(Warned.REMOVED)
-        told = tuple(warning.value for warning in Warned if warning in warnings)
-        if not any(sentence.support is Support.SUPPORTED for sentence in self._kept):
-            silent = not self._removed or self._refused
-            reason = Reason.INSUFFICIENT if silent else Reason.UNSUPPORTED
-            language = self._task.language
-            return abstain(reason, language=language, writer=writer, removed=self._removed, warnings=told)
-        return Answer(
-            text="".join(self._pieces),
-            status=AnswerStatus.ANSWERED,
-            language=self._task.language,
-            citations=self._numbering.citations(),
-            sentences=tuple(self._kept),
-            removed=tuple(self._removed),
-            writer=writer,
-            warnings=told,
-        )
-
-    def _waits(self, sentence: Written, cited: Sequence[int]) -> bool:
-        return not cited and bool(_BARE_YES_NO.fullmatch(sentence.text) or _is_frame(sentence.text))
-
-    def _judge(self, sentence: Written, cited: Sequence[int]) -> tuple[grounding.Check, tuple[Evidence, ...]]:
-        """The verdict on a sentence and the evidence that holds it up."""
-        question, evidence = self._asked, self._task.evidence
-        pieces = [self._by_number[number] for number in cited]
-        around = grounding.beside(pieces, evidence)
-        verdict = grounding.check(sentence.text, [p.strip for p in pieces], question=question, around=around)
-        if verdict.holds:
-            return verdict, grounding.needed(sentence.text, pieces, question=question)
-        if is_refusal(sentence.text) or not facts_of(sentence.text).terms:
-            return verdict, ()
-        better = grounding.best_support(sentence.text, evidence, question=question)
-        if better is None:
-            return verdict, ()
-        self._moved = self._moved or bool(cited)
-        return grounding.Check(Support.SUPPORTED, 1.0), (better,)
-
-    def _leads(self, support: Sequence[Evidence]) -> list[Written]:
-        """The waiting sentences that may stand before a supported one; the others are removed."""
-        waiting, self._waiting = self._waiting, []
-        strips, kept = [piece.strip for piece in support], []
-        for lead in waiting:
-            claims_nothing = facts_of(lead.text).terms <= (_FRAME | facts_of(self._asked).terms)
-            verdict = grounding.check(lead.text, strips, question=self._asked)
-            if (
-                claims_nothing
-                or verdict.holds
-                or self._only_stands_over(lead.text, strips)
-                or is_pure_refusal(lead.text, self._asked)
-            ):
-                kept.append(lead)
-            else:
-                self._remove(lead, verdict)
-        return kept
-
-    def _only_stands_over(self, text: str, strips: Sequence[Strip]) -> bool:
-        """Whether a heading or table head says nothing of its own: short cells, or words that are known by half."""
-        facts = facts_of(text)
-        if not _HEADING.match(text) or facts.numbers:
-            return False
-        if text.startswith("|"):  # every cell of a head begins with a capital, so names tell nothing here
-            return all(len(cell.split()) <= _CELL_WORDS and len(cell) <= _CELL_LENGTH for cell in text.split("|"))
-        if facts.names:
-            return False
-        known = _FRAME | facts_of(self._asked).terms | facts_of("\n".join(strip.text for strip in strips)).terms
-        return 2 * len(facts.terms & known) >= len(facts.terms)
-
-    def _release(self, sentence: Written, numbers: Sequence[int], finding: str) -> SentenceReleased:
-        text, shown = self._shown(sentence, numbers)
-        gap = "" if not self._pieces else _gap(self._pieces[-1], sentence)
-        self._pieces.append(gap + text)
-        support = Support.SUPPORTED if numbers else Support.UNCITED
-        findings = (finding,) if finding else ()
-        checked = CheckedSentence(_without_gaps(sentence), tuple(sorted(set(shown))), support, findings)
-        self._kept.append(checked)
-        return SentenceReleased(gap + text, self._numbering.citations(), checked)
-
-    def _shown(self, sentence: Written, numbers: Sequence[int]) -> tuple[str, list[int]]:
-        """The sentence with display markers where the model put its own; new ones go to the end."""
-        out, at, left = "", 0, list(numbers)
-        shown: list[int] = []
-        places: dict[int, list[int]] = {}
-        for place, cited in sentence.markers:
-            places.setdefault(place, []).extend(number for number in cited if number in numbers)
-        for place in sorted(places):
-            here = list(dict.fromkeys(places[place]))
-            left = [number for number in left if number not in here]
-            out += sentence.text[at:place]
-            at = place
-            markers = self._numbering.show(here)
-            shown.extend(markers)
-            out = _with_markers(out, markers, rest=sentence.text[at:]) + (" " if place == 0 else "")
-        out += sentence.text[at:]
-        if left:
-            markers = self._numbering.show(left)
-            shown.extend(markers)
-            out = _with_markers(out, markers, rest="")
-        return out.strip(), shown
-
-    def _remove(self, sentence: Written, verdict: grounding.Check) -> None:
-        self._removed.append(
-            CheckedSentence(_without_gaps(sentence), sentence.numbers, verdict.support, verdict.findings)
-        )
-
-
-def _is_frame(text: str) -> bool:
-    """Whether a line stands over what follows: a lead-in, a heading, the head of a table."""
-    return _LEAD.search(text) is not None or _HEADING.match(text) is not None
-
-
-def _after(first: Written, second: Written) -> Written:
-    """`first` and `second` as one sentence."""
-    join = first.text + _gap(first.text, second)
-    moved = tuple((at + len(join), numbers) for at, numbers in second.markers)
-    return Written(join + second.text, (*first.markers, *moved), first.gap)
-
-
-def _with_markers(text: str, markers: Sequence[int], *, rest: str) -> str:
-    """`text` with `markers` where its `rest` follows; where none are left, without the space that led to them."""
-    if not markers:
-        return text.rstrip(" ") if not rest or rest[0] in _CLOSING or rest[0] == " " else text
-    space = " " if not rest and text and text[-1].isascii() and not text[-1].isspace() else ""
-    return text + space + render(markers)
-
-
-def _without_gaps(sentence: Written) -> str:
-    """The sentence's text as it reads without markers: no space is left before a full stop."""
-    return _GAP_BEFORE_STOP.sub(r"\1", sentence.text) if sentence.markers else sentence.text
-
-
-def _gap(before: str, sentence: Written) -> str:
-    """What stands between two sentences: what stood before the second, or a space where the first one was removed."""
-    if sentence.gap:
-        return sentence.gap
-    return " " if before[-1:].isascii() and sentence.text[:1].isascii() else ""
