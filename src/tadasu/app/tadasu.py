@@ -110,7 +110,7 @@ class Tadasu:
         self, query: str, *, k: int | None = None, mode: SearchMode = SearchMode.HYBRID, scope: Scope | None = None
     ) -> Round:
         """One retrieval with its grades and verdict, and nothing done about it."""
-        from tadasu.answering.correction.loop import one_round
+        from tadasu.answering.correction.rounds import one_round
         from tadasu.runtime.ledger import RunLedger
 
         return await one_round(

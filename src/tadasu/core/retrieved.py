@@ -118,12 +118,15 @@ class Retrieval:
     """The outcome of one search: candidates in fused order, and what the first grading tier needs of the query.
 
     `term_weights` maps each content term of the query to its inverse document frequency (≥ 0) in the searched corpus.
+    `context` holds candidates of earlier rounds: graders compare with them (is this one ahead of the others?) but give
+    them no grade, for they have theirs.
     """
 
     query: str
     candidates: tuple[Candidate, ...]
     query_vector: FloatVector | None = None
     term_weights: Mapping[str, float] = field(default_factory=dict)
+    context: tuple[Candidate, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,21 +6,22 @@ become states of the run (SEARCH_FAILED, GRADER_FAILED, BUDGET_SPENT) and the po
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tadasu.answering.correction.holdings import Holdings
 from tadasu.answering.correction.policy import CorrectionSettings, Progress, next_action
 from tadasu.answering.correction.rewrite import Probe, probes, web_query
+from tadasu.answering.correction.rounds import from_the_question, grade_all, recorded
 from tadasu.answering.correction.verdicts import verdict_of
 from tadasu.core.answers import Reason
 from tadasu.core.documents import Scope
 from tadasu.core.events import Listener, RoundEnded, ignore
-from tadasu.core.grades import Grade, Verdict, ungraded
+from tadasu.core.grades import Grade, Verdict
 from tadasu.core.retrieved import Candidate, GradedPassage, Retrieval
-from tadasu.core.runs import Action, ActionKind, GradedCandidate, Round, SearchMode
+from tadasu.core.runs import Action, ActionKind, Round, SearchMode
 from tadasu.errors import BudgetSpent, TadasuError
-from tadasu.ports import CandidateSearch, Grader, Ledger, OutsideSearch
+from tadasu.ports import CandidateSearch, Grader, OutsideSearch
 from tadasu.runtime.budget import Budget
 from tadasu.runtime.ledger import RunLedger
 
@@ -81,7 +82,7 @@ class CorrectionLoop:
                 changed=state.describe_change(probe, narrowed),
                 excluded_passages=len(narrowed.exclude_passages) - len(scope.exclude_passages),
                 excluded_documents=len(narrowed.exclude_documents) - len(scope.exclude_documents),
-                candidates=tuple(_recorded(candidate, grade) for candidate, grade in graded),
+                candidates=tuple(recorded(candidate, grade) for candidate, grade in graded),
                 verdict=verdict,
                 rule=self._settings.rule,
                 action=action,
@@ -120,7 +121,7 @@ class CorrectionLoop:
             return Verdict.SEARCH_FAILED, [], str(problem)
         except Exception as problem:  # noqa: BLE001 - stores and web searches are plugins: their bugs must not lose a run
             return Verdict.SEARCH_FAILED, [], f"{type(problem).__name__}: {problem}"
-        grades = await grade_all(self._grader, state.query, _from_the_question(retrieval, state.first), ledger=ledger)
+        grades = await self._grade(retrieval, state, ledger, mode=probe.mode)
         verdict = verdict_of(grades, rule=self._settings.rule, quality_threshold=self._settings.quality_threshold)
         error = grades[0].reason if verdict is Verdict.GRADER_FAILED else ""
         return verdict, list(zip(retrieval.candidates, grades, strict=True)), error
@@ -133,6 +134,25 @@ class CorrectionLoop:
         return await self._outside.search(
             probe.query, inside=inside, limit=probe.k, language=state.language, ledger=ledger
         )
+
+    async def _grade(self, retrieval: Retrieval, state: _State, ledger: RunLedger, *, mode: SearchMode) -> list[Grade]:
+        """A grade per candidate; one that was graded before keeps its grade: question and passage are the same.
+
+        New ones of our own are compared with those seen before. Web pages are a ranking of their own.
+        """
+        asked = from_the_question(retrieval, state.first)
+        known = state.graded
+        new = tuple(candidate for candidate in asked.candidates if candidate.passage.id not in known)
+        if new:
+            seen = () if mode is SearchMode.WEB else tuple(candidate for candidate, _ in known.values())
+            view = replace(asked, candidates=new, context=seen)
+            grades = await grade_all(self._grader, state.query, view, ledger=ledger)
+            # What could not be graded is tried again should a later round find it.
+            known = known | {
+                candidate.passage.id: (candidate, grade) for candidate, grade in zip(new, grades, strict=True)
+            }
+            state.graded = {key: pair for key, pair in known.items() if pair[1].probability is not None}
+        return [known[candidate.passage.id][1] for candidate in retrieval.candidates]
 
     def _conclude(self, state: _State, action: Action) -> Corrected:
         exhausted = not self._progress(state).may_search
@@ -157,57 +177,6 @@ class CorrectionLoop:
         )
 
 
-async def grade_all(grader: Grader, question: str, retrieval: Retrieval, *, ledger: Ledger) -> list[Grade]:
-    """One grade per candidate, matched by passage id: a grader that loses or doubles rows shifts nothing.
-
-    Never raises for what the grader did: its passages are UNGRADED with the reason.
-    """
-    failure = "the grader returned no grade for it"
-    grades: Sequence[Grade] = ()
-    try:
-        grades = await grader.grade(question, retrieval, ledger=ledger)
-    except TadasuError as problem:
-        failure = str(problem)
-    except Exception as problem:  # noqa: BLE001 - a grader is a plugin: whatever it raises, the passages are UNGRADED
-        failure = f"the grader raised {type(problem).__name__}: {problem}"
-    by_id = {grade.passage_id: grade for grade in grades}
-    return [
-        by_id.get(candidate.passage.id) or ungraded(candidate.passage.id, reason=failure, grader=grader.id)
-        for candidate in retrieval.candidates
-    ]
-
-
-async def one_round(
-    query: str,
-    *,
-    search: CandidateSearch,
-    grader: Grader,
-    k: int,
-    mode: SearchMode,
-    scope: Scope,
-    settings: CorrectionSettings,
-    ledger: Ledger,
-) -> Round:
-    """A single search with its grades; the action is what the loop would do next. Raises what the search raises."""
-    began = ledger.elapsed_ms()
-    retrieval = await search.search(query, k=k, scope=scope, mode=mode, ledger=ledger)
-    grades = await grade_all(grader, query, retrieval, ledger=ledger)
-    verdict = verdict_of(grades, rule=settings.rule, quality_threshold=settings.quality_threshold)
-    return Round(
-        number=1,
-        mode=mode,
-        query=query,
-        changed="",
-        excluded_passages=len(scope.exclude_passages),
-        excluded_documents=len(scope.exclude_documents),
-        candidates=tuple(map(_recorded, retrieval.candidates, grades)),
-        verdict=verdict,
-        rule=settings.rule,
-        action=next_action(verdict, Progress(settings=settings)),
-        duration_ms=ledger.elapsed_ms() - began,
-    )
-
-
 class _State:
     """What one run of the loop has done so far."""
 
@@ -218,6 +187,7 @@ class _State:
         self.holdings = Holdings()
         self.rounds: list[Round] = []
         self.first: Retrieval | None = None
+        self.graded: dict[str, tuple[Candidate, Grade]] = {}
         self.searches = -1  # the first search is not counted among the re-searches
         self.web_searches = 0
         self._probes = probes
@@ -238,54 +208,6 @@ class _State:
         count = len(narrowed.exclude_passages) - len(self.scope.exclude_passages)
         without = f"without {count} passages graded LOW" if count and probe.mode is not SearchMode.WEB else ""
         return "; ".join(part for part in (probe.changed, without) if part)
-
-
-def _from_the_question(retrieval: Retrieval, first: Retrieval | None) -> Retrieval:
-    """`retrieval` as it looks from the question itself, which is what grades are about.
-
-    A later round's scores measure nearness to a rewritten query. Dense similarity is computed anew from the stored
-    vectors; the keyword score of another query says nothing here and is unknown.
-    """
-    if first is None or retrieval is first or first.query_vector is None:
-        return retrieval
-    vector = first.query_vector
-    return replace(
-        retrieval,
-        query=first.query,
-        query_vector=vector,
-        term_weights=first.term_weights,
-        candidates=tuple(
-            replace(
-                candidate,
-                dense=candidate.dense if candidate.vector is None else float(candidate.vector @ vector),
-                dense_rank=None,
-                lexical=candidate.lexical if retrieval.query == first.query else None,
-                lexical_rank=None,
-            )
-            for candidate in retrieval.candidates
-        ),
-    )
-
-
-def _recorded(candidate: Candidate, grade: Grade) -> GradedCandidate:
-    passage = candidate.passage
-    return GradedCandidate(
-        passage_id=passage.id,
-        document_id=passage.document_id,
-        source=passage.source,
-        title=passage.title,
-        span=passage.span,
-        page=passage.page,
-        date=passage.date,
-        origin=passage.origin,
-        fused=candidate.fused,
-        dense_rank=candidate.dense_rank,
-        dense=candidate.dense,
-        lexical_rank=candidate.lexical_rank,
-        lexical=candidate.lexical,
-        queries=candidate.queries,
-        grade=grade,
-    )
 
 
 def _reason(state: _State) -> Reason:

@@ -55,14 +55,15 @@ class FeatureGrader:
         """`grade` without a ledger; raises GradingFailed where the question itself cannot be measured."""
         if not retrieval.candidates:
             return []
+        seen = len(retrieval.context)
         try:
-            measured = measure(question, retrieval)
+            measured = measure(question, replace(retrieval, candidates=retrieval.context + retrieval.candidates))
         except (ValueError, TypeError, AttributeError) as error:
             raise GradingFailed(grader=self.id, reason=f"{type(error).__name__}: {error}") from error
         passages, strips = self.probabilities(measured)
         return [
             self._grade(index, candidate, measured, float(passages[index]), strips)
-            for index, candidate in enumerate(retrieval.candidates)
+            for index, candidate in enumerate(retrieval.candidates, start=seen)
         ]
 
     def probabilities(self, measured: Measured) -> tuple[Numbers, Numbers]:
