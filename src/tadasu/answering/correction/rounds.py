@@ -1,0 +1,129 @@
+"""One round: a retrieval as it looks from the question, its grades, and how the run keeps it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tadasu.answering.correction.policy import CorrectionSettings, Progress, next_action
+from tadasu.answering.correction.verdicts import verdict_of
+from tadasu.core.documents import Origin, Passage, Scope
+from tadasu.core.grades import Grade, Level, ungraded
+from tadasu.core.retrieved import Candidate, Retrieval
+from tadasu.core.runs import GradedCandidate, Round, SearchMode
+from tadasu.errors import TadasuError
+from tadasu.ports import CandidateSearch, Grader, Ledger
+from tadasu.text.injection import speaks_to_model
+
+
+async def grade_all(grader: Grader, question: str, retrieval: Retrieval, *, ledger: Ledger) -> list[Grade]:
+    """One grade per candidate, matched by passage id: a grader that loses or doubles rows shifts nothing.
+
+    Never raises for what the grader did: its passages are UNGRADED with the reason. A web passage that gives orders to
+    a model is LOW; the grader is not asked about it.
+    """
+    hostile = {
+        candidate.passage.id: _hostile(candidate.passage, grader.id)
+        for candidate in retrieval.candidates
+        if candidate.passage.origin is Origin.WEB and speaks_to_model(candidate.passage.text)
+    }
+    honest = tuple(candidate for candidate in retrieval.candidates if candidate.passage.id not in hostile)
+    failure = "the grader returned no grade for it"
+    grades: Sequence[Grade] = ()
+    try:
+        if honest:
+            grades = await grader.grade(question, replace(retrieval, candidates=honest), ledger=ledger)
+    except TadasuError as problem:
+        failure = str(problem)
+    except Exception as problem:  # noqa: BLE001 - a grader is a plugin: whatever it raises, the passages are UNGRADED
+        failure = f"the grader raised {type(problem).__name__}: {problem}"
+    by_id = {grade.passage_id: grade for grade in grades} | hostile
+    return [
+        by_id.get(candidate.passage.id) or ungraded(candidate.passage.id, reason=failure, grader=grader.id)
+        for candidate in retrieval.candidates
+    ]
+
+
+def _hostile(passage: Passage, grader: str) -> Grade:
+    reason = "this web passage gives orders to a language model"
+    return Grade(passage.id, Level.LOW, 0.0, reason, grader, tier="guard", calibrated=True)
+
+
+async def one_round(
+    query: str,
+    *,
+    search: CandidateSearch,
+    grader: Grader,
+    k: int,
+    mode: SearchMode,
+    scope: Scope,
+    settings: CorrectionSettings,
+    ledger: Ledger,
+) -> Round:
+    """A single search with its grades; the action is what the loop would do next. Raises what the search raises."""
+    began = ledger.elapsed_ms()
+    retrieval = await search.search(query, k=k, scope=scope, mode=mode, ledger=ledger)
+    grades = await grade_all(grader, query, retrieval, ledger=ledger)
+    verdict = verdict_of(grades, rule=settings.rule, quality_threshold=settings.quality_threshold)
+    return Round(
+        number=1,
+        mode=mode,
+        query=query,
+        changed="",
+        excluded_passages=len(scope.exclude_passages),
+        excluded_documents=len(scope.exclude_documents),
+        candidates=tuple(map(recorded, retrieval.candidates, grades)),
+        verdict=verdict,
+        rule=settings.rule,
+        action=next_action(verdict, Progress(settings=settings)),
+        duration_ms=ledger.elapsed_ms() - began,
+    )
+
+
+def from_the_question(retrieval: Retrieval, first: Retrieval | None) -> Retrieval:
+    """`retrieval` as it looks from the question itself, which is what grades are about.
+
+    A later round's scores measure nearness to a rewritten query. Dense similarity is computed anew from the stored
+    vectors; the keyword score of another query says nothing here and is unknown.
+    """
+    if first is None or retrieval is first or first.query_vector is None:
+        return retrieval
+    vector = first.query_vector
+    return replace(
+        retrieval,
+        query=first.query,
+        query_vector=vector,
+        term_weights=first.term_weights,
+        candidates=tuple(
+            replace(
+                candidate,
+                dense=candidate.dense if candidate.vector is None else float(candidate.vector @ vector),
+                dense_rank=None,
+                lexical=candidate.lexical if retrieval.query == first.query else None,
+                lexical_rank=None,
+            )
+            for candidate in retrieval.candidates
+        ),
+    )
+
+
+def recorded(candidate: Candidate, grade: Grade) -> GradedCandidate:
+    """A candidate as the run keeps it."""
+    passage = candidate.passage
+    return GradedCandidate(
+        passage_id=passage.id,
+        document_id=passage.document_id,
+        source=passage.source,
+        title=passage.title,
+        span=passage.span,
+        page=passage.page,
+        date=passage.date,
+        origin=passage.origin,
+        fused=candidate.fused,
+        dense_rank=candidate.dense_rank,
+        dense=candidate.dense,
+        lexical_rank=candidate.lexical_rank,
+        lexical=candidate.lexical,
+        queries=candidate.queries,
+        grade=grade,
+    )
