@@ -33,7 +33,7 @@ def test_design_defaults_hold_without_a_file() -> None:
     assert settings.correction.max_searches == 2
     assert settings.web.provider == ""
     assert settings.web.results == 5
-    assert settings.refinement.strip_threshold == 0.5
+    assert settings.refinement.strip_threshold == 0.2
     assert settings.refinement.token_budget == 1024
 
 

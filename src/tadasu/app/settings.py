@@ -93,7 +93,7 @@ class WebSection(Section):
 class RefinementSection(Section):
     """From passages to evidence."""
 
-    strip_threshold: float = Field(0.5, ge=0, le=1, description="Strips from this probability on are selected.")
+    strip_threshold: float = Field(0.2, ge=0, le=1, description="Strips from this probability on are selected.")
     neighbours: int = Field(1, ge=0, le=5, description="Strips kept on each side of a selected one.")
     token_budget: int = Field(1024, ge=64, description="Tokens of evidence at the most.")
 

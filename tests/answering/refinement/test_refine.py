@@ -38,20 +38,20 @@ def test_keeps_what_scores_with_its_neighbours_in_document_order(text: list[str]
 
 @pytest.mark.parametrize("text", [EN, JA])
 def test_of_a_high_passage_the_best_strip_stays_whatever_it_scores(text: list[str]) -> None:
-    kept = refine([graded(passage(text), 0.9, [0.1, 0.2, 0.1, 0.3, 0.1])], counter=Words(), settings=ALONE)
+    kept = refine([graded(passage(text), 0.9, [0.01, 0.1, 0.01, 0.15, 0.01])], counter=Words(), settings=ALONE)
     assert [piece.strip.text for piece in kept.evidence] == [text[3]]
     assert kept.records[3].detail == "best strip of its passage"
 
 
 def test_a_medium_passage_beside_a_high_one_may_lose_all_its_strips() -> None:
-    high, medium = graded(passage(EN, name="a"), 0.9, [0.9] * 5), graded(passage(JA, name="b"), 0.5, [0.2] * 5)
+    high, medium = graded(passage(EN, name="a"), 0.9, [0.9] * 5), graded(passage(JA, name="b"), 0.5, [0.1] * 5)
     refined = refine([high, medium], counter=Words(), settings=ALONE)
     assert {piece.strip.passage_id for piece in refined.evidence} == {"a"}
     assert [r.fate for r in refined.records if r.strip.passage_id == "b"] == [StripFate.BELOW_THRESHOLD] * 5
 
 
 def test_where_no_passage_is_high_each_keeps_its_best_strip() -> None:
-    refined = refine([graded(passage(EN), 0.5, [0.1, 0.3, 0.2, 0.1, 0.1])], counter=Words(), settings=ALONE)
+    refined = refine([graded(passage(EN), 0.5, [0.01, 0.15, 0.1, 0.01, 0.01])], counter=Words(), settings=ALONE)
     assert [piece.strip.index for piece in refined.evidence] == [1]
 
 

@@ -108,7 +108,7 @@ _UNITS: tuple[tuple[frozenset[str], re.Pattern[str]], ...] = tuple(
         ("W", "power consumption", "消費電力|電力"),
         (
             "m in ft mi",
-            "length|width|height|depth|diameter|distance|how (?:far|high|tall|wide|deep|thick)",
+            "length|width|height|depth|diameter|distance|how (?:far|high|tall|wide|deep|thick|long)",
             "長さ|高さ|幅|直径|距離|全長|標高",
         ),
         ("%", "percent(?:age)?", "何(?:%|パーセント|割)|割合|比率"),
@@ -120,6 +120,10 @@ _UNITS: tuple[tuple[frozenset[str], re.Pattern[str]], ...] = tuple(
         ),
     )
 )
+
+
+# Units of a share or a multiple, and none at all: any quantity may be given in them.
+_OF_ANYTHING = frozenset({"", "%", "倍", "割"})
 
 
 @lru_cache(maxsize=256)
@@ -164,6 +168,21 @@ def fits(expected: Expected, quote: Facts, asked: Facts, *, units: frozenset[str
     if any(not asked.states_date(d) for d in quote.dates):
         return 0.6
     return 0.3 if any(_may_be_time(n.unit, n.value) for n in new_numbers) else -0.4
+
+
+def can_answer(expected: Expected, quote: Facts, asked: Facts, *, units: frozenset[str] = frozenset()) -> bool:
+    """Whether a quotation holds anything of the expected kind that the question does not say itself.
+
+    True where the question does not tell what it expects. A share, a multiple or a number without a unit may be of any.
+    """
+    if expected in (Expected.PERSON, Expected.PLACE):
+        return any(not asked.states_name(name) for name in quote.names)
+    new_numbers = [number for number in quote.numbers if not asked.states_number(number)]
+    if units and expected is not Expected.DATE:
+        return any(base_unit(number) in units or number.unit in _OF_ANYTHING for number in new_numbers)
+    if expected in (Expected.DATE, Expected.NUMBER):
+        return bool(new_numbers) or any(not asked.states_date(date) for date in quote.dates)
+    return True
 
 
 def _may_be_time(unit: str, value: object) -> bool:

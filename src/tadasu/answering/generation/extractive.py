@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from tadasu.answering.generation.conflicts import Conflict, find_conflict, of_the_time
-from tadasu.answering.generation.expectation import Expected, expect, expected_units, fits
+from tadasu.answering.generation.expectation import Expected, can_answer, expect, expected_units, fits
 from tadasu.answering.generation.facts import Facts, facts_of
 from tadasu.answering.generation.quoting import Quote, code_stem, codes, label, quotes_of, surroundings
 from tadasu.core.answers import Evidence
@@ -33,6 +33,8 @@ _DATED = 0.4
 _LEADS = 3
 _LEADING = 0.85
 _RIVAL = 0.5
+# How near to the best a sentence with a figure must come to be quoted before one without, where a figure is asked for.
+_ABLE = 0.5
 _PRONOUN = re.compile(
     r"(?:it|its|they|their|this|these|that|those|he|she|his|her|such)\b|(?:これ|それ|彼|この|その|同(?!じ))"
 )
@@ -87,7 +89,7 @@ class ExtractiveWriter:
         question = task.query or task.question
         evidence = _about(question, task.evidence)
         quotes = [quote for piece in evidence for quote in quotes_of(piece, task.evidence, question)]
-        scored = _score(question, quotes)
+        scored = _able_first(question, _score(question, quotes))
         if not scored:
             return ()
         best = scored[0]
@@ -118,14 +120,29 @@ class ExtractiveWriter:
         return sorted(chosen, key=lambda quote: (place[quote.evidence.number], quote.at))
 
 
+def _able_first(question: str, scored: list[_Scored]) -> list[_Scored]:
+    """`scored` with the first quotation that can answer at all in front, where the best cannot and it comes near."""
+    asked, expected, units = facts_of(question), expect(question), expected_units(question)
+    able = (one for one in scored if can_answer(expected, one.quote.facts, asked, units=units))
+    first = next(able, None)
+    if first is None or first is scored[0] or first.score < _ABLE * scored[0].score:
+        return scored
+    return [first, *(one for one in scored if one is not first)]
+
+
 def _on_topic(question: str, quote: Quote, *, verdict: Verdict) -> bool:
     """Whether a quotation is about the question at all.
 
     Where the grades are sure (CORRECT), one word in common or a good score is enough; where they are not, a third of
-    the question's words must stand in the sentence or above it. Between languages no words can be compared.
+    the question's words must stand in the sentence or above it, and what the question asks for (a person, a date, a
+    number) must be there at all. A quantity must be there in any case: a temperature is no answer about a weight.
+    Between languages no words can be compared.
     """
     asked = facts_of(question)
     sure = verdict is Verdict.CORRECT
+    units = expected_units(question)
+    if (units or not sure) and not can_answer(expect(question), quote.facts, asked, units=units):
+        return False
     if {asked.language, quote.facts.language} == {"en", "ja"}:
         return sure or bool(codes(question))
     shared = len(asked.terms & (quote.facts.terms | quote.context))

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from tadasu.answering.grading.model import FeatureModel, LanguageModel, Numbers, load
+from tadasu.answering.grading.rivals import kept_shares
 from tadasu.answering.grading.signals import FLAT_SPREAD, Measured, measure
 from tadasu.answering.grading.views import PASSAGE_SIGNALS
 from tadasu.core.grades import Grade, Thresholds, ungraded
@@ -57,12 +58,14 @@ class FeatureGrader:
             return []
         seen = len(retrieval.context)
         try:
-            measured = measure(question, replace(retrieval, candidates=retrieval.context + retrieval.candidates))
+            compared = retrieval.context + retrieval.candidates
+            measured = measure(question, replace(retrieval, candidates=compared))
+            kept = kept_shares(question, compared)
         except (ValueError, TypeError, AttributeError) as error:
             raise GradingFailed(grader=self.id, reason=f"{type(error).__name__}: {error}") from error
         passages, strips = self.probabilities(measured)
         return [
-            self._grade(index, candidate, measured, float(passages[index]), strips)
+            self._grade(index, candidate, measured, strips, probability=float(passages[index]), kept=float(kept[index]))
             for index, candidate in enumerate(retrieval.candidates, start=seen)
         ]
 
@@ -74,19 +77,20 @@ class FeatureGrader:
         return self._model.languages.get(language) or self._model.languages[_FALLBACK_LANGUAGE]
 
     def _grade(
-        self, index: int, candidate: Candidate, measured: Measured, probability: float, strips: Numbers
+        self, index: int, candidate: Candidate, measured: Measured, strips: Numbers, *, probability: float, kept: float
     ) -> Grade:
         passage_id = candidate.passage.id
         if math.isnan(probability):
             reason = measured.failures.get(index) or _why_unknown(measured)
             return ungraded(passage_id, reason=reason, grader=self.id, tier=TIER)
+        probability *= kept
         row = measured.passages[index]
         own = strips[measured.bounds[index] : measured.bounds[index + 1]]
         return Grade(
             passage_id=passage_id,
             level=self.thresholds(measured.language).level(probability),
             probability=probability,
-            reason=_reason(measured, index),
+            reason=_reason(measured, index) + ("; it lacks the code that is asked about" if kept < 1 else ""),
             grader=self.id,
             tier=TIER,
             calibrated=measured.language in self._model.languages,

@@ -23,7 +23,7 @@ class RefinementSettings:
     its length, stands for it, unless they differ in a number or a negation.
     """
 
-    strip_threshold: float = 0.5
+    strip_threshold: float = 0.2
     neighbours: int = 1
     token_budget: int = 1024
     keep_at_least: int = 1
