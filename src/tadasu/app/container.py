@@ -229,3 +229,6 @@ class Container:
             await self.store.close()
         if "runs" in self.__dict__:
             self.runs.close()  # type: ignore[attr-defined]
+        close_chat = getattr(self.__dict__.get("chat"), "close", None)
+        if close_chat is not None:
+            await close_chat()

@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tadasu.app.container import Container
 from tadasu.app.settings import Settings, load_settings
@@ -14,11 +14,14 @@ from tadasu.app.workspace import Workspace, find_workspace
 from tadasu.core.documents import Scope
 from tadasu.core.events import Listener, ignore
 from tadasu.core.runs import Round, Run, SearchMode
+from tadasu.errors import InputInvalid
 
 if TYPE_CHECKING:
     from tadasu.answering.ingestion.report import IngestReport, Progress
 
-P = ParamSpec("P")
+LONGEST_QUESTION = 4_000
+"""Characters. Longer input is a document, not a question."""
+
 T = TypeVar("T")
 
 
@@ -97,6 +100,7 @@ class Tadasu:
         """
         from tadasu.answering.pipeline import Inquiry
 
+        _check(question)
         inquiry = Inquiry(
             question=question,
             scope=scope or Scope(reader=self.container.reader),
@@ -113,6 +117,7 @@ class Tadasu:
         from tadasu.answering.correction.rounds import one_round
         from tadasu.runtime.ledger import RunLedger
 
+        _check(query)
         return await one_round(
             query,
             search=self.container.search,
@@ -167,6 +172,22 @@ class SyncTadasu:
     def close(self) -> None:
         """See `Tadasu.close`."""
         _wait(self._tadasu.close())
+
+
+def _check(question: str) -> None:
+    """Refuse what cannot be a question, before any work: raises InputInvalid."""
+    if len(question) > LONGEST_QUESTION:
+        raise InputInvalid(
+            where="question",
+            reason=f"has {len(question):,} characters, and {LONGEST_QUESTION:,} are the most",
+            fix="Ask in fewer words; put documents where `tadasu ingest` finds them.",
+        )
+    try:
+        question.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InputInvalid(
+            where="question", reason="holds half a surrogate pair, which is no character", fix="Send it as valid UTF-8."
+        ) from error
 
 
 _loop: asyncio.AbstractEventLoop | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tadasu.cli.frame import Frame, clean
-from tadasu.core.answers import CheckedSentence, Citation
+from tadasu.core.answers import AnswerStatus, CheckedSentence, Citation
 from tadasu.core.documents import Origin
 from tadasu.core.runs import ActionKind, Round, Run
 from tadasu.text.messages import finding
@@ -50,6 +50,9 @@ def verdict_path(frame: Frame, run: Run) -> str:
         words = action_words(frame, one.action.kind)
         if words:
             steps.append(words)
+    abstained = run.answer.status is AnswerStatus.ABSTAINED
+    if abstained and run.rounds and run.rounds[-1].action.kind is not ActionKind.ABSTAIN:
+        steps.append(action_words(frame, ActionKind.ABSTAIN))
     return " → ".join(steps)
 
 

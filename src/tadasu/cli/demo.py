@@ -44,7 +44,7 @@ def demo(
 ) -> Exit | None:
     """Show Tadasu at work on a shipped corpus.
 
-    Ingests about sixty documents in English and Japanese and asks eight questions that show each path.
+    Ingests about seventy files in English and Japanese and asks eight questions that show each path.
 
     Needs no key, no server and no network. The workspace stays, so that you can go on asking.
 
