@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from tadasu.answering.ingestion.parsers.html import WEB_SHARE, html_document
@@ -107,3 +110,15 @@ def test_comments_of_a_web_page_are_left_out_and_of_a_file_kept() -> None:
     )
     assert "Thanks" in html_document(page.encode(), source="a.html", kept_share=1.0).text
     assert "Thanks" not in html_document(page.encode(), source="a.html", kept_share=WEB_SHARE).text
+
+
+def test_the_web_reader_loads_trafilatura_only_for_a_page() -> None:
+    program = (
+        "import sys, tadasu.answering.outside\n"
+        "from tadasu.answering.ingestion.parsers.html import html_document\n"
+        "before = 'trafilatura' in sys.modules\n"
+        "html_document(b'<p>Repairs take ten days.</p>', source='a.html')\n"
+        "print(before, 'trafilatura' in sys.modules)\n"
+    )
+    shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert shown.split() == ["False", "True"]

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import lxml.html
-import trafilatura
 from lxml import etree
 
 from tadasu.answering.ingestion.decode import decode
@@ -107,6 +106,8 @@ def html_document(data: bytes, *, source: str, charset: str = "", kept_share: fl
 
 def _extracted(tree: Any, walked: TextBuilder, kept_share: float) -> TextBuilder | None:
     """What trafilatura takes for the main text; None where it loses much of what a reader sees, or its structure."""
+    import trafilatura  # noqa: PLC0415 - slow to import, and many a workspace holds no HTML
+
     copy = lxml.html.document_fromstring(lxml.html.tostring(tree, encoding="unicode"))
     try:
         found = trafilatura.bare_extraction(
