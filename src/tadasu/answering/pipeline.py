@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tadasu.answering.conversation import Restate
-from tadasu.answering.correction.loop import CorrectionLoop
+from tadasu.answering.correction.loop import Corrected, CorrectionLoop
 from tadasu.answering.generation.abstention import abstain
 from tadasu.answering.generation.compose import AnswerComposer, AnswerFinished, SentenceReleased
 from tadasu.answering.refinement import Refined, RefinementSettings, refine
-from tadasu.core.answers import Answer
+from tadasu.answering.small_talk import asks_nothing
+from tadasu.core.answers import Answer, Reason
 from tadasu.core.documents import Scope
 from tadasu.core.events import Listener, RunEnded, TextReleased, ignore
 from tadasu.core.grades import Verdict
@@ -19,6 +20,8 @@ from tadasu.ports import Chance, Clock, Ids, RunBook, TokenCounter, WritingTask
 from tadasu.runtime.budget import Budget, Limits
 from tadasu.runtime.ledger import RunLedger
 from tadasu.text.language import detect
+
+_NOTHING_ASKED = Corrected(rounds=(), passages=(), stop_reason="small talk", reason=Reason.NO_QUESTION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +59,20 @@ class Pipeline:
         ledger = RunLedger(self.clock)
         created_at = self.clock.now().isoformat(timespec="milliseconds")
         language = inquiry.language or _language(inquiry.question)
-        query = await self.restate(inquiry.question, inquiry.history, ledger=ledger)
-
-        corrected = await self.correction.run(
-            query,
-            scope=inquiry.scope,
-            language=language,
-            ledger=ledger,
-            budget=Budget(self.limits, ledger),
-            listen=listen,
-        )
-        refined = refine(corrected.passages, counter=self.counter, settings=self.refinement)
+        if asks_nothing(inquiry.question):
+            query = inquiry.question
+            corrected = _NOTHING_ASKED
+        else:
+            query = await self.restate(inquiry.question, inquiry.history, ledger=ledger)
+            corrected = await self.correction.run(
+                query,
+                scope=inquiry.scope,
+                language=language,
+                ledger=ledger,
+                budget=Budget(self.limits, ledger),
+                listen=listen,
+            )
+        refined = refine(corrected.passages, counter=self.counter, settings=self.refinement, question=query)
         if refined.evidence:
             task = self._task(inquiry.question, query, language, refined, corrected.rounds[-1].verdict)
             answer = await self._written(task, ledger, listen)

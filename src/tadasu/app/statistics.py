@@ -20,8 +20,8 @@ LATEST_RUNS = 200
 class RunFigures:
     """Figures over some runs. Shares lie in [0, 1] and, like times, are None where there is no run to count.
 
-    `verdicts` counts the last verdict of each run, `web_share` the runs that asked the web, `corrected_share` those
-    that needed more than one round. Times are milliseconds; p95 is the nearest-rank percentile.
+    `verdicts` counts the last verdict of each run that searched, `web_share` the runs that asked the web,
+    `corrected_share` those that needed more than one round. Times are milliseconds; p95 is the nearest-rank percentile.
     """
 
     runs: int
@@ -68,7 +68,7 @@ def figures(runs: Sequence[Run]) -> RunFigures:
         runs=len(runs),
         answered=sum(run.answer.status is AnswerStatus.ANSWERED for run in runs),
         abstained=dict(sorted(reasons.items())),
-        verdicts=dict(sorted(Counter(run.verdict.value for run in runs).items())),
+        verdicts=dict(sorted(Counter(run.verdict.value for run in runs if run.rounds).items())),
         web_share=asked_web / len(runs) if runs else None,
         corrected_share=sum(len(run.rounds) > 1 for run in runs) / len(runs) if runs else None,
         median_ms=percentile(times, 0.5),

@@ -90,7 +90,7 @@ def statistics_object(found: Statistics) -> dict[str, object]:
                 "created_at": run.created_at,
                 "question": run.question,
                 "status": run.answer.status.value,
-                "verdict": run.verdict.value,
+                "verdict": run.verdict.value if run.rounds else None,
                 "duration_ms": round(run.duration_ms, 3),
             }
             for run in found.latest
@@ -123,7 +123,8 @@ def _show(frame: Frame, found: Statistics) -> None:
     console.print()
     console.print(frame.say("latest runs"), style="bold")
     for run in found.latest:
-        parts = (run.id, run.created_at[:19], run.verdict.name, seconds(run.duration_ms), one_line(run.question, 80))
+        verdict = run.verdict.name if run.rounds else "–"
+        parts = (run.id, run.created_at[:19], verdict, seconds(run.duration_ms), one_line(run.question, 80))
         console.print("  " + " · ".join(parts), soft_wrap=True)
 
 
@@ -133,7 +134,8 @@ def _figures(frame: Frame, console: Console, title: str, figures: RunFigures) ->
     reasons = f" ({_counted(figures.abstained)})" if abstained else ""
     text = "answered {answered}, abstained {abstained}"
     console.print("  " + frame.say(text, answered=figures.answered, abstained=abstained) + reasons, soft_wrap=True)
-    verdicts = ", ".join(f"{name.upper()} {count / figures.runs:.0%}" for name, count in figures.verdicts.items())
+    searched = sum(figures.verdicts.values())
+    verdicts = ", ".join(f"{name.upper()} {count / searched:.0%}" for name, count in figures.verdicts.items())
     console.print("  " + frame.say("last verdicts: {shares}", shares=verdicts), soft_wrap=True)
     text = "corrected {corrected}, asked the web {web}"
     shares = {"corrected": f"{figures.corrected_share or 0:.0%}", "web": f"{figures.web_share or 0:.0%}"}

@@ -26,6 +26,7 @@ class Reason(enum.Enum):
     UNSUPPORTED = "unsupported"
     CONFLICT = "conflict"
     BUDGET_SPENT = "budget_spent"
+    NO_QUESTION = "no_question"
 
 
 class Support(enum.Enum):

@@ -26,6 +26,10 @@ ABSTENTIONS: dict[str, str] = {
     "unsupported": "Not known: no answer could be given that the documents support.",
     "conflict": "Not known: the documents contradict each other on this question.",
     "budget_spent": "Not known: the limit of time or cost was reached before enough evidence was found.",
+    "no_question": (
+        "That is not a question about the documents. I answer questions from them and name my sources: ask me about "
+        "anything that they may say."
+    ),
 }
 """Reason code of an abstention (``tadasu.core.answers.Reason``) to its message id."""
 
