@@ -62,8 +62,9 @@ def test_a30_a_refusal_with_a_claim_in_it_is_not_pure(sentence: str) -> None:
 @pytest.mark.parametrize("reason", Reason)
 def test_every_reason_is_said_in_both_languages(reason: Reason) -> None:
     english, japanese = abstain(reason, language="en"), abstain(reason, language="ja")
-    assert english.text.startswith("Not known")
-    assert japanese.text.startswith("不明")
+    known = reason is not Reason.NO_QUESTION
+    assert english.text.startswith("Not known" if known else "That is not a question")
+    assert japanese.text.startswith("不明" if known else "文書についての質問ではないようです")
     assert (english.status, english.reason, english.citations) == (AnswerStatus.ABSTAINED, reason, ())
 
 

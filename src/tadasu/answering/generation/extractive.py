@@ -11,6 +11,8 @@ from tadasu.answering.generation.conflicts import Conflict, find_conflict, of_th
 from tadasu.answering.generation.expectation import Expected, can_answer, expect, expected_units, fits
 from tadasu.answering.generation.facts import Facts, facts_of
 from tadasu.answering.generation.quoting import Quote, code_stem, codes, label, quotes_of, surroundings
+from tadasu.answering.generation.rows import named_cells, undecided, without_other_rows
+from tadasu.answering.generation.telling import lacks_attribute, other_subject
 from tadasu.core.answers import Evidence
 from tadasu.core.grades import Verdict
 from tadasu.ports import Ledger, WritingTask
@@ -27,6 +29,9 @@ _ECHO = 0.6
 # Below this evidence score, a sentence without a word of the question in it or above it is about something else.
 _WEAK = 0.5
 _THIRD = 1 / 3
+_HALF = 1 / 2
+# Each cell of a table row that the question states whole.
+_NAMED = 0.4
 # A document of the very date that the question names.
 _DATED = 0.4
 # A contradiction is looked for from the first few sentences that come close to the best, among all with half its score.
@@ -89,12 +94,23 @@ class ExtractiveWriter:
         question = task.query or task.question
         evidence = _about(question, task.evidence)
         quotes = [quote for piece in evidence for quote in quotes_of(piece, task.evidence, question)]
-        scored = _able_first(question, _score(question, quotes))
+        ranked = _score(question, without_other_rows(question, quotes))
+        scored = [
+            one
+            for one in ranked
+            if not (other_subject(question, one.quote, task.evidence) or lacks_attribute(question, one.quote))
+        ]
+        # What comes next when the best is about a neighbour of the subject has to show that it is not.
+        sure = task.verdict is Verdict.CORRECT and scored[:1] == ranked[:1]
+        scored = _able_first(question, scored)
         if not scored:
             return ()
         best = scored[0]
-        if not _on_topic(question, best.quote, verdict=task.verdict):
+        if not _on_topic(question, best.quote, sure=sure):
             return ()
+        rows = undecided(question, best.quote, [one.quote for one in scored])
+        if rows != [best.quote]:
+            return rows
         for lead in scored[:_LEADS]:
             others = [s.quote for s in scored if s is not lead and s.score >= _RIVAL * best.score]
             if lead.score >= _LEADING * best.score and (conflict := find_conflict(question, lead.quote, others)):
@@ -130,25 +146,25 @@ def _able_first(question: str, scored: list[_Scored]) -> list[_Scored]:
     return [first, *(one for one in scored if one is not first)]
 
 
-def _on_topic(question: str, quote: Quote, *, verdict: Verdict) -> bool:
+def _on_topic(question: str, quote: Quote, *, sure: bool) -> bool:
     """Whether a quotation is about the question at all.
 
-    Where the grades are sure (CORRECT), one word in common or a good score is enough; where they are not, a third of
-    the question's words must stand in the sentence or above it, and what the question asks for (a person, a date, a
-    number) must be there at all. A quantity must be there in any case: a temperature is no answer about a weight.
-    Between languages no words can be compared.
+    Where the grades are `sure`, one word in common or a good score is enough; where they are not, half of the
+    question's words must stand in the sentence or above it, a third in it, and what the question asks for (a person, a
+    date, a number) must be there at all. A quantity must be there in any case: a temperature is no answer about a
+    weight. Between languages no words can be compared.
     """
     asked = facts_of(question)
-    sure = verdict is Verdict.CORRECT
     units = expected_units(question)
     if (units or not sure) and not can_answer(expect(question), quote.facts, asked, units=units):
         return False
     if {asked.language, quote.facts.language} == {"en", "ja"}:
         return sure or bool(codes(question))
-    shared = len(asked.terms & (quote.facts.terms | quote.context))
     if sure:
-        return shared > 0 or quote.evidence.score >= _WEAK
-    return shared >= _THIRD * len(asked.terms)
+        return bool(asked.terms & (quote.facts.terms | quote.context)) or quote.evidence.score >= _WEAK
+    wanted = _without(question, codes(question)) or asked.terms
+    own, shared = wanted & quote.facts.terms, wanted & (quote.facts.terms | quote.context)
+    return len(own) >= _THIRD * len(wanted) and len(shared) >= _HALF * len(wanted)
 
 
 def _about(question: str, evidence: Sequence[Evidence]) -> list[Evidence]:
@@ -189,6 +205,7 @@ def _score(question: str, quotes: Sequence[Quote]) -> list[_Scored]:
         here = [(a, b) for a, b in phrases if a in covered and b in covered]
         share += _PHRASES * sum(_adjacent(a, b, quote.facts.order) for a, b in here) / (len(phrases) or 1)
         score = quote.evidence.score + _WORDS * share + fits(expected, quote.facts, asked, units=units) - quote.penalty
+        score += _NAMED * named_cells(question, quote)
         score += _of_the_same(quote, named) + _DATED * of_the_time(quote, asked)
         if expected is not Expected.YES_NO and _echoes(quote, asked):
             score -= _ECHO
@@ -226,7 +243,7 @@ def _before(quote: Quote, scored: Sequence[_Scored]) -> Quote | None:
     strip = quote.evidence.strip
     for other in (s.quote for s in scored):
         theirs = other.evidence.strip
-        if theirs.passage_id != strip.passage_id or other.penalty >= 1.0 or len(other.numbers) > 1:
+        if theirs.passage_id != strip.passage_id or len(other.numbers) > 1:
             continue
         if (theirs.index, other.at) == (strip.index, quote.at - 1):
             return other

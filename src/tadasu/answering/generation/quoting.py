@@ -18,6 +18,7 @@ _SPACES = re.compile(r"\s+")
 _BLOCK_MARK = re.compile(r"^\s*(?:#{1,6}\s+|[-*•・]\s+|>\s+)+")
 _RULE = re.compile(r"[\s|:=_-]*")
 _LABEL = re.compile(r"[^:：]{1,40}[:：]\s?\S")
+_LABELLED = re.compile(r"^[^:：]{1,40}[:：]\s?")
 _CODE = re.compile(r"[a-z]+[-_/ ]?\d|\d[-_]?[a-z]", re.IGNORECASE)
 _STEM = re.compile(r"[a-z]+", re.IGNORECASE)
 _STOP = re.compile(r"[.!?。！？」』)）:：]$")
@@ -29,7 +30,8 @@ class Quote:
 
     `numbers` are the evidence numbers to cite (a table's head row too, where its words are shown); `context` are terms
     of the title and of the headings above; `about` are the codes in the passage's evidence and title, where the
-    question has any; `at` is the place within the strip; `penalty` lowers headings, questions and scraps.
+    question has any; `at` is the place within the strip; `penalty` lowers questions and scraps;
+    `cells` are all values of a table row, without the names of their columns.
     """
 
     text: str
@@ -41,19 +43,21 @@ class Quote:
     at: int
     last: bool = True
     penalty: float = 0.0
+    cells: tuple[str, ...] = ()
 
 
 def quotes_of(piece: Evidence, evidence: Sequence[Evidence], question: str) -> list[Quote]:
-    """The quotations that one piece of evidence offers."""
+    """The quotations that one piece of evidence offers; headings and titles are none."""
     strip = piece.strip
     above = (strip.title, *strip.headings, *(other.strip.text for other in _heads(piece, evidence)))
     context = frozenset[str]().union(*(facts_of(text).terms for text in above))
     about = codes(surroundings(piece, evidence)) if codes(question) else frozenset()
     head = _table_head(strip, evidence)
+    headings = {bare(text) for text in (strip.title, *strip.headings)}
     found = []
     units = _units(strip.text)
     for at, unit in enumerate(units):
-        if _RULE.fullmatch(unit):
+        if _RULE.fullmatch(unit) or unit.lstrip().startswith("#") or bare(unit) in headings:
             continue
         cells = cells_of(unit)
         if cells and head is piece:
@@ -70,9 +74,25 @@ def quotes_of(piece: Evidence, evidence: Sequence[Evidence], question: str) -> l
         if text:
             facts = facts_of(text)
             found.append(
-                Quote(text, piece, numbers, facts, context, about, at, at == len(units) - 1, _penalty(unit, facts))
+                Quote(
+                    text,
+                    piece,
+                    numbers,
+                    facts,
+                    context,
+                    about,
+                    at,
+                    last=at == len(units) - 1,
+                    penalty=_penalty(unit, facts),
+                    cells=_values(cells),
+                )
             )
     return found
+
+
+def bare(text: str) -> str:
+    """`text` as headings are compared: folded, without marks and end."""
+    return _SPACES.sub(" ", _BLOCK_MARK.sub("", fold(text))).strip(" #:").casefold()
 
 
 def cells_of(line: str) -> tuple[str, ...]:
@@ -93,6 +113,12 @@ def is_labelled(cells: Sequence[str]) -> bool:
     """
     written = [cell for cell in cells if cell]
     return bool(written) and all(_LABEL.match(cell) for cell in written)
+
+
+def _values(cells: Sequence[str]) -> tuple[str, ...]:
+    if not is_labelled(cells):
+        return tuple(cells)
+    return tuple(_LABELLED.sub("", cell) for cell in cells)
 
 
 @lru_cache(maxsize=2048)
@@ -174,8 +200,6 @@ def _row(cells: Sequence[str], head: Sequence[str], question: str) -> tuple[str,
 
 def _penalty(unit: str, facts: Facts) -> float:
     text = unit.strip()
-    if text.startswith("#"):
-        return 1.0
     if text.endswith(("?", "？")):
         return 0.6
     scrap = len(facts.terms) < 2

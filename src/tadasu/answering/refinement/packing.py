@@ -27,14 +27,17 @@ class Refined:
     tokens: int
 
 
-def refine(passages: Sequence[GradedPassage], *, counter: TokenCounter, settings: RefinementSettings) -> Refined:
+def refine(
+    passages: Sequence[GradedPassage], *, counter: TokenCounter, settings: RefinementSettings, question: str = ""
+) -> Refined:
     """Keep the strips that matter, each once, within the token budget.
 
     A strip that does not fit is left out whole and listed as OVER_BUDGET; nothing is cut inside a strip. The texts of
-    all records of a passage concatenate to the passage.
+    all records of a passage concatenate to the passage. `question`, where given, points at rows of tables.
     """
     ranked = unique(passages)
-    choices, merged = merge_duplicates(select(ranked, settings=settings), near=settings.near_duplicate)
+    selected = select(ranked, settings=settings, question=question)
+    choices, merged = merge_duplicates(selected, near=settings.near_duplicate)
     choices, tokens = _pack(choices, counter=counter, budget=settings.token_budget)
     kept = _in_document_order([choice for choice in choices if choice.kept])
     evidence = tuple(

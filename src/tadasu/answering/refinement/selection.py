@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tadasu.answering.refinement.strips import ScoredStrip, is_heading, score_strips, strips_of, table_heads
-from tadasu.core.documents import Origin
+from tadasu.answering.refinement.tables import named_rows, small_tables
+from tadasu.core.documents import Origin, Strip
 from tadasu.core.grades import Level
 from tadasu.core.retrieved import GradedPassage
 from tadasu.core.runs import StripFate
@@ -67,8 +68,12 @@ def unique(passages: Sequence[GradedPassage]) -> list[GradedPassage]:
     return sorted(best.values(), key=lambda graded: -graded.probability)
 
 
-def select(passages: Sequence[GradedPassage], *, settings: RefinementSettings) -> list[Choice]:
-    """One choice per strip of each passage, passages in the order given (best first)."""
+def select(passages: Sequence[GradedPassage], *, settings: RefinementSettings, question: str = "") -> list[Choice]:
+    """One choice per strip of each passage, passages in the order given (best first).
+
+    Of a passage that goes on, a table row with a cell that `question` states is selected whatever its score, and with
+    `neighbours` a small table goes on whole with any of its rows.
+    """
     none_high = all(graded.grade.level is not Level.HIGH or hostile(graded) is not None for graded in passages)
     choices: list[Choice] = []
     for rank, graded in enumerate(passages):
@@ -78,7 +83,7 @@ def select(passages: Sequence[GradedPassage], *, settings: RefinementSettings) -
             )
             continue
         at_least = settings.keep_at_least if none_high or graded.grade.level is Level.HIGH else 0
-        choices.extend(_select_one(graded, rank=rank, at_least=at_least, settings=settings))
+        choices.extend(_select_one(graded, question, rank=rank, at_least=at_least, settings=settings))
     return choices
 
 
@@ -93,7 +98,9 @@ def hostile(graded: GradedPassage) -> int | None:
     return next((strip.index for strip in strips if speaks_to_model(strip.text)), 0)
 
 
-def _select_one(graded: GradedPassage, *, rank: int, at_least: int, settings: RefinementSettings) -> list[Choice]:
+def _select_one(
+    graded: GradedPassage, question: str, *, rank: int, at_least: int, settings: RefinementSettings
+) -> list[Choice]:
     scored = score_strips(graded)
     written = [i for i, one in enumerate(scored) if one.strip.text.strip()]
     heads = {i for i in written if is_heading(scored[i].strip, graded.passage)}
@@ -107,6 +114,8 @@ def _select_one(graded: GradedPassage, *, rank: int, at_least: int, settings: Re
     for i in sorted(bodies, key=lambda i: (-scored[i].score, i))[:at_least]:
         why.setdefault(i, "best strip of its passage")
     serves: dict[int, tuple[int, str]] = {}
+    if why:
+        _add_rows([one.strip for one in scored], question, why, serves, whole=settings.neighbours > 0)
     for i in heads & why.keys():
         if (below := next((j for j in bodies if j > i), None)) is not None:
             serves[below] = (i, f"first under heading {i}")
@@ -128,6 +137,18 @@ def _select_one(graded: GradedPassage, *, rank: int, at_least: int, settings: Re
             detail = f"{one.score:.2f} < {settings.strip_threshold:.2f}" if i in written else "white space only"
             out.append(Choice(one, StripFate.BELOW_THRESHOLD, detail, rank, i))
     return out
+
+
+def _add_rows(
+    strips: Sequence[Strip], question: str, why: dict[int, str], serves: dict[int, tuple[int, str]], *, whole: bool
+) -> None:
+    """Rows that the question names, into `why`; the rest of small tables with a row in it, into `serves`."""
+    for i, cell in named_rows(strips, question).items() if question else ():
+        why.setdefault(i, f"its cell {cell!r} stands in the question")
+    for rows in small_tables(strips) if whole else ():
+        if (chosen := min(rows & why.keys(), default=None)) is not None:
+            for i in sorted(rows - why.keys()):
+                serves.setdefault(i, (chosen, f"row of one table with {chosen}"))
 
 
 def _around(index: int, written: Sequence[int], reach: int) -> list[int]:

@@ -71,8 +71,8 @@ def table_heads(strips: Sequence[Strip]) -> dict[int, int]:
     found: dict[int, int] = {}
     head, width = 0, 0
     for strip in strips:
-        cells = _cells(strip.text)
-        if len(cells) < 2 or all(_LABELLED.match(cell) for cell in cells if cell.strip()):
+        cells = cells_of(strip.text)
+        if len(cells) < 2 or is_labelled(cells):
             width = 0
         elif len(cells) == width:
             found[strip.index] = head
@@ -81,7 +81,12 @@ def table_heads(strips: Sequence[Strip]) -> dict[int, int]:
     return found
 
 
-def _cells(text: str) -> list[str]:
+def is_labelled(cells: Sequence[str]) -> bool:
+    """Whether a row names its columns itself."""
+    return all(_LABELLED.match(cell) for cell in cells if cell.strip())
+
+
+def cells_of(text: str) -> list[str]:
     """The cells of the first line of `text`, where it is a table row."""
     line = text.strip().partition("\n")[0].strip()
     return line.strip("|").split("|") if "|" in line.strip("|") else []

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+import pytest
+
+from tadasu.answering.refinement import RefinementSettings, refine
+from tadasu.answering.refinement.tables import SMALL_TABLE
+from tadasu.core.documents import BlockKind
+from tests.answering.writing import Words, graded, passage
+
+EN = ["| Level | Fee |\n", "| Bronze | 0 |\n", "| Silver | 450 |\n", "| Gold | 1,200 |\n", "Penalties are 5 %."]
+JA = ["| 区分 | 料金 |\n", "| 銅 | 0 |\n", "| 銀 | 450 |\n", "| 金 | 1,200 |\n", "違約金は5 %です。"]
+
+
+def kept(texts: list[str], scores: list[float], question: str, *, neighbours: int = 0) -> list[str]:
+    table = graded(passage(texts, kind=BlockKind.TABLE), 0.9, scores)
+    settings = RefinementSettings(neighbours=neighbours)
+    return [e.strip.text for e in refine([table], counter=Words(), settings=settings, question=question).evidence]
+
+
+@pytest.mark.parametrize(
+    ("text", "question"), [(EN, "What is the fee of the Gold level?"), (JA, "区分が金の料金はいくらですか。")]
+)
+def test_the_row_that_the_question_names_is_kept_with_its_head_whatever_it_scores(
+    text: list[str], question: str
+) -> None:
+    assert kept(text, [0.1, 0.1, 0.1, 0.05, 0.9], question) == [text[0], text[3], text[4]]
+    assert kept(text, [0.1, 0.1, 0.1, 0.05, 0.9], "") == [text[4]]
+
+
+@pytest.mark.parametrize("text", [EN, JA])
+def test_a_small_table_goes_on_whole_with_any_of_its_rows(text: list[str]) -> None:
+    assert kept(text, [0.1, 0.1, 0.1, 0.9, 0.1], "?", neighbours=1) == text
+    assert kept(text, [0.1, 0.9, 0.1, 0.1, 0.1], "?", neighbours=1) == text[:4]
+
+
+def test_a_large_table_does_not_go_on_whole() -> None:
+    rows = [f"Model: A-{n} | Price: {n}\n" for n in range(SMALL_TABLE + 2)]
+    assert kept(rows, [0.9] + [0.1] * (len(rows) - 1), "?", neighbours=1) == rows[:2]
