@@ -104,7 +104,7 @@ class SettingsInvalid(UsageError):
 
     code = "settings_invalid"
     message = "{where}: {key} {reason}."
-    hint_template = "Run `tadasu config show` to see every setting, its value and where it comes from."
+    hint_template = "Mend it there; `tadasu init` in an empty folder writes a tadasu.toml that explains every setting."
 
 
 class WorkspaceMissing(UsageError):
@@ -304,11 +304,11 @@ class ParserCrashed(DocumentError):
 
 
 class AccessInvalid(DocumentError):
-    """An access file that cannot be understood; nothing in its folder is ingested."""
+    """An access file that cannot be understood; nothing in its folder is shown to anybody."""
 
     code = "access_invalid"
-    message = "{source}: {reason}; nothing in this folder was ingested."
-    hint_template = 'Write it as: groups = ["name", "other name"]'
+    message = "{source}: {reason}; until it is mended, nobody is shown anything of this folder."
+    hint_template = 'Write it as groups = ["name", "other name"], then ingest the folder again.'
 
 
 class RowInvalid(DocumentError):

@@ -126,6 +126,17 @@ class IndexStatistics:
     media_types: Mapping[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class DocumentEntry:
+    """A stored document as lists show it; `groups` are in order, none where all of its tenant may see it."""
+
+    id: str
+    source: str
+    date: str
+    language: str
+    groups: tuple[str, ...]
+
+
 class PassageSearch(Protocol):
     """Ranked search. `scope` is applied inside, before anything is ranked: what it hides is nowhere in the result."""
 
@@ -184,7 +195,23 @@ class PassageIndex(Protocol):
         ...
 
 
-class Store(PassageSearch, TermWeights, DocumentShelf, PassageIndex, Protocol):
+class AccessTags(Protocol):
+    """Who may see what."""
+
+    async def entries(self, *, reader: Reader) -> Sequence[DocumentEntry]:
+        """Every document that `reader` may see, without its text, by source."""
+        ...
+
+    async def groups(self, *, tenant: str) -> Mapping[str, frozenset[str]]:
+        """source → access groups of every stored document of `tenant`, for ingestion; empty where all may see it."""
+        ...
+
+
+class TaggedIndex(PassageIndex, AccessTags, Protocol):
+    """What an ingest needs of an index: to write, and to know what was said about access before."""
+
+
+class Store(PassageSearch, TermWeights, DocumentShelf, TaggedIndex, Protocol):
     """All that an engine offers. Parts ask for the small protocol that they need."""
 
     async def close(self) -> None:

@@ -61,3 +61,28 @@ def test_a_bad_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TADASU_RETRIEVAL__K", "many")
     with pytest.raises(SettingsInvalid, match="environment variable TADASU_RETRIEVAL__K"):
         load_settings(None)
+
+
+@pytest.mark.parametrize("written", ["board,監査", " board , 監査, ", '["board", "監査"]'])
+def test_names_in_a_variable_are_a_list(monkeypatch: pytest.MonkeyPatch, written: str) -> None:
+    monkeypatch.setenv("TADASU_READER__GROUPS", written)
+    assert load_settings(None).reader.groups == ("board", "監査")
+
+
+@pytest.mark.parametrize(
+    ("variable", "written", "advice"),
+    [
+        ("TADASU_READER__GROUPS", '["board"', 'write it as: board, audit  or as: ["board", "audit"]'),
+        ("TADASU_READER__GROUPS", "[1]", "valid string"),
+        ("TADASU_READER", "{board", "set one value with TADASU_READER__"),
+    ],
+)
+def test_a_variable_that_is_no_list_or_table_says_how_to_write_it(
+    monkeypatch: pytest.MonkeyPatch, variable: str, written: str, advice: str
+) -> None:
+    monkeypatch.setenv(variable, written)
+    with pytest.raises(SettingsInvalid) as caught:
+        load_settings(None)
+    assert str(caught.value).startswith(f"environment variable {variable}: ")
+    assert advice in str(caught.value)
+    assert "config show" not in caught.value.hint

@@ -34,7 +34,7 @@ from tadasu.core.runs import (
 )
 from tadasu.core.usage import Call, Stage
 from tadasu.errors import RunNotFound, TadasuError
-from tadasu.ports import IndexStatistics
+from tadasu.ports import DocumentEntry, IndexStatistics
 from tadasu.runtime.world import FixedWorld
 
 
@@ -208,6 +208,12 @@ class Shelf:
 
     async def sources(self, *, reader: Reader) -> list[tuple[str, str]]:
         return sorted(((one.id, one.source) for one in self.documents.values()), key=lambda pair: pair[1])
+
+    async def entries(self, *, reader: Reader) -> list[DocumentEntry]:
+        return [
+            DocumentEntry(one.id, one.source, one.date, one.language, tuple(sorted(one.access.groups)))
+            for one in sorted(self.documents.values(), key=lambda one: one.source)
+        ]
 
     async def statistics(self, *, reader: Reader) -> IndexStatistics:
         return IndexStatistics(len(self.documents), 7, {"en": 2, "ja": 1}, {"text/markdown": 3})

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tadasu.core.documents import Origin, Scope
+from tadasu.core.documents import Access, Origin, Scope
 from tadasu.core.grades import Level
 from tadasu.core.usage import Call as ModelCall
 from tadasu.core.usage import Outcome, Pricing, Stage
@@ -15,7 +15,9 @@ from tests.cli.samples import ScriptedTadasu, Shelf, abstained, answered, docume
 @pytest.fixture
 def asked(scripted: ScriptedTadasu) -> ScriptedTadasu:
     scripted.shelf = Shelf(
-        document("service/warranty.md"), document("old/low.md"), document("far/away.md"), document("ja/保証.md", language="ja"),
+        document("service/warranty.md"), document("old/low.md"),
+        replace(document("far/away.md"), access=Access(groups=frozenset({"board", "audit"}))),
+        document("ja/保証.md", language="ja"),
         ranked=["service/warranty.md", "old/low.md", "far/away.md"],
     )  # fmt: skip
     scripted.container.store = scripted.container.search = scripted.shelf
@@ -144,8 +146,14 @@ def test_stats_count_the_index_and_the_runs(call: Call, asked: ScriptedTadasu) -
     assert call("stats", "--documents", "--json").json["documents"][0] == {
         "id": "d-far/away.md",
         "source": "far/away.md",
+        "date": "2026-04-01",
+        "language": "en",
+        "groups": ["audit", "board"],
     }
-    assert "d-old/low.md  old/low.md" in call("stats", "--documents").out
+    lines = call("stats", "--documents").out.splitlines()
+    assert "d-far/away.md  2026-04-01  en   audit, board  far/away.md" in lines
+    assert "d-old/low.md  2026-04-01  en   everybody     old/low.md" in lines
+    assert "全員" in call("stats", "--documents", "--lang", "ja").out
 
 
 def test_stats_of_nothing_say_what_to_try(call: Call, scripted: ScriptedTadasu) -> None:

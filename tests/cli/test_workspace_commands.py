@@ -165,6 +165,44 @@ def test_documents_of_a_group_are_hidden_from_others(
     assert call("-w", workspace, "stats", "--json").json["index"]["documents"] == 2
 
 
+def test_groups_stay_until_the_command_line_says_otherwise(
+    call: Call, workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docs = workspace / "docs"
+    call("-w", workspace, "ingest", docs, "--groups", "board")
+    again = call("-w", workspace, "ingest", docs)
+    assert "0 updated, 2 unchanged" in again.out
+    assert (
+        "2 files stay restricted to board, as was said before; --groups names others, --public opens them." in again.out
+    )
+    assert "board だけが閲覧できます" in call("-w", workspace, "ingest", docs, "--lang", "ja").out
+    rebuilt = call("-w", workspace, "ingest", docs, "--rebuild", "--json").json
+    assert (rebuilt["added"], rebuilt["kept_groups"]) == (2, {"files": 2, "groups": ["board"]})
+    assert call("-w", workspace, "stats", "--documents", "--json").json == {"documents": []}
+    with monkeypatch.context() as patched:
+        patched.setenv("TADASU_READER__GROUPS", "audit, board")
+        listed = call("-w", workspace, "stats", "--documents", "--json").json["documents"]
+    assert [(one["source"], one["language"], one["groups"]) for one in listed] == [
+        ("docs/warranty.md", "en", ["board"]),
+        ("docs/保証.md", "ja", ["board"]),
+    ]
+    assert call("-w", workspace, "ingest", docs, "--public", "--groups", "board").code == 2
+    opened = call("-w", workspace, "ingest", docs, "--public", "--json").json
+    assert (opened["updated"], opened["kept_groups"]["files"]) == (2, 0)
+    assert "everybody" in call("-w", workspace, "stats", "--documents").out
+
+
+def test_a_broken_access_file_hides_its_folder(call: Call, workspace: Path) -> None:
+    docs = workspace / "docs"
+    call("-w", workspace, "ingest", docs)
+    (docs / ".tadasu-access.toml").write_text('groups = "board"\n', encoding="utf-8")
+    shown = call("-w", workspace, "ingest", docs, "--no-prune")
+    assert shown.code == 3
+    assert "2 removed, 1 failed" in shown.out
+    assert "until it is mended, nobody is shown anything of this folder. [access_invalid]" in shown.out
+    assert call("-w", workspace, "stats", "--json").json["index"]["documents"] == 0
+
+
 def test_a_path_that_is_not_there_is_a_usage_error(call: Call, workspace: Path) -> None:
     shown = call("-w", workspace, "ingest", workspace / "nowhere")
     assert shown.code == 2

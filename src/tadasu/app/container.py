@@ -204,6 +204,7 @@ class Container:
         """From files to the index."""
         from tadasu.answering.ingestion.pipeline import Ingestion
         from tadasu.answering.ingestion.reading import IngestionSettings
+        from tadasu.answering.ingestion.tags import TagMemory
 
         return Ingestion(
             index=self.store,
@@ -211,6 +212,7 @@ class Container:
             counter=self.encoder,
             clock=self.clock,
             settings=IngestionSettings(**dict(self.settings.ingestion)),
+            memory=TagMemory(self.workspace.tags_file),
         )
 
     async def drop_index(self) -> None:

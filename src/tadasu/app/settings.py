@@ -1,21 +1,47 @@
 """Every knob, its default and its meaning: one ``tadasu.toml`` plus the environment.
 
 The environment wins over the file, the file over the defaults. A variable is ``TADASU_`` + section + ``__`` + key, as
-in ``TADASU_RETRIEVAL__K=20``. Secrets are never settings: a setting names the environment variable that holds one.
+in ``TADASU_RETRIEVAL__K=20``; a list is written with commas, ``TADASU_READER__GROUPS=board,audit``. Secrets are never
+settings: a setting names the environment variable that holds one.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import tomllib
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    NoDecode,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+    TomlConfigSettingsSource,
+)
 
 from tadasu.answering.correction.policy import Reaction, ReservePolicy
 from tadasu.core.grades import VerdictRule
 from tadasu.errors import SettingsInvalid
+
+
+def _listed(value: object) -> object:
+    """A list as one writes it into an environment variable: ``board, audit`` or ``["board", "audit"]``."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip().startswith("["):
+        try:
+            return json.loads(value)
+        except ValueError:
+            raise ValueError('write it as: board, audit  or as: ["board", "audit"]') from None
+    return [name.strip() for name in value.split(",") if name.strip()]
+
+
+Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
+"""Several names; in the environment with commas between them, or as JSON."""
 
 
 class Section(BaseModel):
@@ -28,7 +54,7 @@ class ReaderSection(Section):
     """Who asks when the command line or the Python API is used."""
 
     tenant: str = Field("default", description="Tenant whose documents are searched.")
-    groups: tuple[str, ...] = Field((), description="Groups of the asker; documents tagged with others stay hidden.")
+    groups: Names = Field((), description="Groups of the asker; documents tagged with others stay hidden.")
 
 
 class StoreSection(Section):
@@ -169,11 +195,17 @@ def load_settings(path: Path | None, **overrides: Any) -> Settings:
         return bound(**overrides)  # type: ignore[no-any-return]
     except ValidationError as problem:
         first = problem.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
+        key = ".".join(str(part) for part in first["loc"] if isinstance(part, str))
         where = str(file) if file is not None else "settings"
         if _variable(key) is not None:
             where = f"environment variable {_variable(key)}"
         raise SettingsInvalid(where=where, key=key, reason=_plain(first["type"], first["msg"])) from problem
+    except SettingsError as problem:  # a whole section in one variable, and not as JSON
+        named = re.search(r'field "(\w+)"', str(problem))
+        key = named[1] if named else "a section"
+        where = f"environment variable {_variable(key) or 'TADASU_…'}"
+        reason = f"is a whole table and wants JSON; set one value with TADASU_{key.upper()}__ and its name"
+        raise SettingsInvalid(where=where, key=key, reason=reason) from problem
 
 
 def _check_syntax(file: Path) -> None:
@@ -192,7 +224,11 @@ def _variable(key: str) -> str | None:
 
 
 def _plain(kind: str, text: str) -> str:
-    return "is not a known setting" if kind == "extra_forbidden" else f"cannot be used ({text})"
+    return (
+        "is not a known setting"
+        if kind == "extra_forbidden"
+        else f"cannot be used ({text.removeprefix('Value error, ')})"
+    )
 
 
 def origin_of(key: str, file: Path | None) -> str:

@@ -63,22 +63,31 @@ class Tadasu:
         self,
         *paths: Path | str,
         groups: Iterable[str] = (),
+        public: bool = False,
         on_progress: Callable[[Progress], None] | None = None,
         prune: bool = True,
         rebuild: bool = False,
     ) -> IngestReport:
         """Take in files and folders; only what changed is touched, what is gone below them is removed if `prune`.
 
+        `groups` restrict what is below `paths` to their members, from now on; `public` opens it to the whole tenant;
+        with neither, each document keeps what it has. Access files in the folders come before both.
+
         Bad files are listed in the report and the rest goes on. `rebuild` throws the index away first (never the
-        runs): all folders have to be ingested again then.
+        runs): all folders have to be ingested again then. Raises InputInvalid for a path that does not exist, and for
+        `groups` with `public`.
         """
+        named = frozenset(groups)
+        if named and public:
+            reason = "groups and public exclude each other"
+            raise InputInvalid(where="ingest", reason=reason, fix="Leave one out.")
         if rebuild:
             await self.container.drop_index()
         return await self.container.ingestion.run(
             [Path(path) for path in paths],
             tenant=self.container.reader.tenant,
             base=self.workspace.root,
-            groups=frozenset(groups),
+            groups=named if named or public else None,
             on_progress=on_progress,
             prune=prune,
         )

@@ -28,6 +28,11 @@ class Workspace:
         return self.root / DATA_FOLDER / "index.db"
 
     @property
+    def tags_file(self) -> Path:
+        """The access groups that were given for folders; outlives the index."""
+        return self.root / DATA_FOLDER / "groups.json"
+
+    @property
     def state_file(self) -> Path:
         """Runs and all else that cannot be made anew."""
         return self.root / DATA_FOLDER / "state.db"

@@ -31,6 +31,9 @@ def ingest(
         list[str] | None,
         typer.Option("--groups", "-g", metavar="NAME", help="Only members may see them; repeat for several groups."),
     ] = None,
+    public: Annotated[
+        bool, typer.Option("--public", help="Everybody may see them; takes back what --groups said before.")
+    ] = False,
     no_prune: Annotated[
         bool, typer.Option("--no-prune", help="Keep documents in the index whose files are gone.")
     ] = False,
@@ -42,6 +45,8 @@ def ingest(
 
     Only what changed since the last time is touched.
 
+    Groups once given stay with the documents and the folder until --groups or --public says otherwise.
+
     Reads PDF, DOCX, XLSX, PPTX, HTML, Markdown, text, CSV and JSONL. A file that cannot be read is listed with the
     reason, and the rest goes on. Stopped at any point, the same command goes on from there.
 
@@ -49,10 +54,13 @@ def ingest(
     Examples:
       tadasu ingest handbook/
       tadasu ingest board/ --groups board --groups audit
+      tadasu ingest board/press/ --public
     """
     named = [name.strip() for value in groups or () for name in value.split(",") if name.strip()]
     with frame.opened() as (tadasu, runner):
-        report = run_ingest(frame, tadasu, runner, paths, groups=named, prune=not no_prune, rebuild=rebuild)
+        report = run_ingest(
+            frame, tadasu, runner, paths, groups=named, public=public, prune=not no_prune, rebuild=rebuild
+        )
     if frame.json:
         frame.emit(report_object(frame, report))
     else:
@@ -67,16 +75,22 @@ def run_ingest(
     paths: Sequence[Path],
     *,
     groups: Sequence[str] = (),
+    public: bool = False,
     prune: bool = True,
     rebuild: bool = False,
 ) -> IngestReport:
     """Ingest with progress on stderr: a bar on a terminal, a line every few seconds elsewhere."""
     with _progress(frame) as on_progress:
-        return runner.run(tadasu.ingest(*paths, groups=groups, on_progress=on_progress, prune=prune, rebuild=rebuild))
+        return runner.run(
+            tadasu.ingest(*paths, groups=groups, public=public, on_progress=on_progress, prune=prune, rebuild=rebuild)
+        )
 
 
 def report_object(frame: Frame, report: IngestReport) -> dict[str, Any]:
-    """The JSON of an ingest: counts, seconds, and ``failed`` with source, row, code, message and hint of each."""
+    """The JSON of an ingest: counts, seconds, and ``failed`` with source, row, code, message and hint of each.
+
+    ``kept_groups`` says how many files stay restricted, and to whom, because an earlier call said so.
+    """
     return {
         "added": report.added,
         "updated": report.updated,
@@ -84,6 +98,7 @@ def report_object(frame: Frame, report: IngestReport) -> dict[str, Any]:
         "removed": report.removed,
         "passages": report.passages,
         "seconds": round(report.seconds, 3),
+        "kept_groups": {"files": report.kept_files, "groups": list(report.kept_groups)},
         "failed": [_failure_object(frame, failure) for failure in report.failed],
         "files": [
             {"source": one.source, "outcome": one.outcome.value, "documents": one.documents, "passages": one.passages}
@@ -123,6 +138,12 @@ def show_report(frame: Frame, report: IngestReport) -> None:
         "seconds": f"{report.seconds:.1f}",
     }
     console.print(frame.say(text, **counts), style="bold", soft_wrap=True)
+    if report.kept_files:
+        text = (
+            "{files} files stay restricted to {groups}, as was said before; --groups names others, --public opens them."
+        )
+        named = clean(", ".join(report.kept_groups))
+        console.print(f"  {frame.say(text, files=report.kept_files, groups=named)}", soft_wrap=True, markup=False)
     for failure in report.failed:
         told = _failure_object(frame, failure)
         console.print(f"  {clean(told['message'])} [{failure.code}]", style="red", soft_wrap=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tadasu.app.statistics import RunFigures, Statistics
     from tadasu.core.documents import Reader
-    from tadasu.ports import DocumentShelf
+    from tadasu.ports import AccessTags, DocumentEntry
 
 
 _OFFICE = "application/vnd.openxmlformats-officedocument."
@@ -39,7 +39,9 @@ def stats(
     runs: Annotated[
         int, typer.Option("--runs", metavar="N", min=1, max=100_000, help="Latest runs that the figures cover.")
     ] = 200,
-    documents: Annotated[bool, typer.Option("--documents", help="List the documents instead.")] = False,
+    documents: Annotated[
+        bool, typer.Option("--documents", help="List the documents instead, with date, language and groups.")
+    ] = False,
 ) -> Exit | None:
     """Count what is ingested and how runs went.
 
@@ -54,14 +56,7 @@ def stats(
     with frame.opened() as (tadasu, runner):
         container = tadasu.container
         if documents:
-            rows = runner.run(_sources(container.store, container.reader))
-            if frame.json:
-                frame.emit({"documents": [{"id": one, "source": source} for one, source in rows]})
-                return None
-            from tadasu.cli.answer_view import one_line
-
-            for document_id, source in rows:
-                frame.out().print(f"{document_id}  {one_line(source)}", soft_wrap=True)
+            _list(frame, runner.run(_entries(container.store, container.reader)))
             return None
         from tadasu.app.statistics import statistics
 
@@ -73,8 +68,27 @@ def stats(
     return None
 
 
-async def _sources(shelf: DocumentShelf, reader: Reader) -> Sequence[tuple[str, str]]:
-    return await shelf.sources(reader=reader)
+async def _entries(tags: AccessTags, reader: Reader) -> Sequence[DocumentEntry]:
+    return await tags.entries(reader=reader)
+
+
+def _list(frame: Frame, entries: Sequence[DocumentEntry]) -> None:
+    """A document a line: id, date, language, groups, source; ``-`` for no date, ``everybody`` for no groups."""
+    from rich.cells import cell_len, set_cell_size
+
+    from tadasu.cli.answer_view import one_line
+    from tadasu.cli.jsonable import jsonable
+
+    if frame.json:
+        frame.emit({"documents": [jsonable(entry) for entry in entries]})
+        return
+    everybody = frame.say("everybody")
+    named = [one_line(", ".join(entry.groups)) or everybody for entry in entries]
+    width = max(map(cell_len, named), default=0)
+    for entry, groups in zip(entries, named, strict=True):
+        tags = set_cell_size(groups, width)
+        line = f"{entry.id}  {entry.date or '-':10}  {entry.language:3}  {tags}  {one_line(entry.source)}"
+        frame.out().print(line, soft_wrap=True, markup=False)
 
 
 def statistics_object(found: Statistics) -> dict[str, object]:

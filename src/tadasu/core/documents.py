@@ -80,7 +80,7 @@ class Block:
 class Document:
     """A document as its parser read it.
 
-    `source` is the path relative to the ingested folder with ``/`` as separator (plus ``#row`` for rows of CSV and
+    `source` is the path from the workspace's folder with ``/`` as separator (plus ``#row`` for rows of CSV and
     JSONL), or the address of a web page. `text` is what all offsets refer to. `date` is ISO 8601 (``YYYY-MM-DD``) or
     empty. `content_hash` is the SHA-256 of the file's (or row's) bytes and of the access tags.
     """

@@ -13,7 +13,7 @@ import numpy as np
 
 from tadasu.core.documents import Document, Passage, Reader, Scope
 from tadasu.core.retrieved import BM25_B, BM25_K1, Hit, Metric, StoredPassage
-from tadasu.ports import IndexedPassage, IndexStatistics
+from tadasu.ports import DocumentEntry, IndexedPassage, IndexStatistics
 
 if TYPE_CHECKING:
     from tadasu.core.vectors import FloatVector
@@ -131,6 +131,20 @@ class MemoryStore:
         await asyncio.sleep(0)
         seen = [(d.id, d.source) for d, _ in self._documents.values() if reader.may_see(d.access)]
         return sorted(seen, key=lambda pair: (pair[1], pair[0]))
+
+    async def entries(self, *, reader: Reader) -> Sequence[DocumentEntry]:
+        """Every document that `reader` may see, without its text, by source."""
+        await asyncio.sleep(0)
+        seen = [d for d, _ in self._documents.values() if reader.may_see(d.access)]
+        return [
+            DocumentEntry(d.id, d.source, d.date, d.language, tuple(sorted(d.access.groups)))
+            for d in sorted(seen, key=lambda d: (d.source, d.id))
+        ]
+
+    async def groups(self, *, tenant: str) -> Mapping[str, frozenset[str]]:
+        """source → access groups of every document of `tenant`."""
+        await asyncio.sleep(0)
+        return {d.source: d.access.groups for d, _ in self._documents.values() if d.access.tenant == tenant}
 
     async def statistics(self, *, reader: Reader) -> IndexStatistics:
         """Counts over what `reader` may see."""

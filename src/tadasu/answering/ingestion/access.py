@@ -38,8 +38,8 @@ def read_rule(folder: Path, *, source: str) -> AccessRule | None:
     """The rule that `folder` itself holds, None where it has none.
 
     Raises:
-        AccessInvalid: the file is there and cannot be read as a whole. Nothing below it may be ingested then: a rule
-            that is only half understood would show what it was meant to hide.
+        AccessInvalid: the file is there and cannot be read as a whole. Nothing below it may be shown then: a rule that
+            is only half understood would show what it was meant to hide.
     """
     path = folder / ACCESS_FILE
     try:
@@ -61,14 +61,6 @@ def read_rule(folder: Path, *, source: str) -> AccessRule | None:
         raise AccessInvalid(source=source, reason="files is not a table")
     patterns = tuple((str(pattern), _groups(groups, f"files.{pattern}", source)) for pattern, groups in files.items())
     return AccessRule(groups=_groups(loaded["groups"], "groups", source), files=patterns)
-
-
-def rule_above(folder: Path) -> AccessRule | None:
-    """The rule that holds for `folder` from the folders above it; raises AccessInvalid."""
-    for above in folder.parents:
-        if (rule := read_rule(above, source=f"{above.name}/{ACCESS_FILE}")) is not None:
-            return AccessRule(groups=rule.groups)
-    return None
 
 
 def _groups(value: object, key: str, source: str) -> frozenset[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 import hashlib
 from pathlib import PurePosixPath
 
@@ -22,26 +21,13 @@ def fingerprint(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-class Place(enum.Enum):
-    """Where a file lies: inside the workspace's folder (or there is none), or outside. Values are digits of hashes."""
-
-    INSIDE = "0"
-    OUTSIDE = "1"
-
-
-def content_hash(mark: str, access: Access, version: str, *, place: Place = Place.INSIDE) -> str:
+def content_hash(mark: str, access: Access, version: str) -> str:
     """What changes exactly when a document has to be stored anew: its bytes, who may see it, or how it is read.
 
-    64 hexadecimal digits. The first eight say who may see it, so that a change of that alone can be told; the ninth
-    says where it lies, so that a folder inside the workspace never takes a document from outside for one of its own.
+    64 hexadecimal digits. The first eight say who may see it, so that a change of that alone can be told.
     """
     seen_by = digest(access.tenant, *sorted(access.groups))
-    return seen_by[:8] + place.value + digest(mark, seen_by, version)[9:]
-
-
-def place_of(content_hash: str) -> str:
-    """The digit of a stored hash that says where its file lay."""
-    return content_hash[8:9]
+    return seen_by[:8] + digest(mark, seen_by, version)[8:]
 
 
 def document_of(parsed: Parsed, *, source: str, content_hash: str, access: Access | None = None) -> Document:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tadasu.answering.ingestion.chunkers import label_of
-from tadasu.answering.ingestion.documents import place_of
-from tadasu.answering.ingestion.reading import Cut, FileEnd, FileReader, IngestionSettings, Inventory, is_below
+from tadasu.answering.ingestion.reading import Cut, FileEnd, FileReader, IngestionSettings, Inventory
 from tadasu.answering.ingestion.report import Failure, FileOutcome, FileReport, IngestReport, Progress
+from tadasu.answering.ingestion.sources import is_below, stored_prefix
+from tadasu.answering.ingestion.tags import TagMemory, Tags
 from tadasu.answering.ingestion.walk import FoundFile, Refused, Root, roots_of, walk
 from tadasu.answering.ingestion.worker import ParserProcess
 from tadasu.core.documents import Passage
 from tadasu.core.ids import document_id
 from tadasu.core.vectors import PassageText, PassageVectors
-from tadasu.ports import Clock, Encoder, IndexedPassage, PassageIndex, TokenCounter
+from tadasu.ports import Clock, Encoder, IndexedPassage, TaggedIndex, TokenCounter
 
 _ENCODE_AT_ONCE = 64
 _REMOVE_AT_ONCE = 500
@@ -36,6 +37,7 @@ class _Tally:
     failures: list[Failure] = field(default_factory=list)
     files: list[FileReport] = field(default_factory=list)
     written: dict[str, list[tuple[bool, int]]] = field(default_factory=dict)
+    kept: list[frozenset[str]] = field(default_factory=list)
 
     def wrote(self, cut: Cut, *, known: bool) -> None:
         self.updated += known
@@ -67,12 +69,15 @@ class Ingestion:
     def __init__(
         self,
         *,
-        index: PassageIndex,
+        index: TaggedIndex,
         encoder: Encoder,
         counter: TokenCounter,
         clock: Clock,
         settings: IngestionSettings | None = None,
+        memory: TagMemory | None = None,
     ) -> None:
+        """`memory` holds the groups that were given for folders; without one, only documents remember theirs."""
+        self._memory = memory or TagMemory(None)
         self._index = index
         self._encoder = encoder
         self._counter = counter
@@ -84,7 +89,7 @@ class Ingestion:
         root: Path | Sequence[Path],
         *,
         tenant: str = "default",
-        groups: frozenset[str] = frozenset(),
+        groups: frozenset[str] | None = None,
         base: Path | None = None,
         on_progress: Callable[[Progress], None] | None = None,
         prune: bool = True,
@@ -92,22 +97,24 @@ class Ingestion:
         """Bring the index up to date with the files below `root`.
 
         Args:
-            root: folders or files. A source begins with the root's own name, or is its path from `base` inside that.
+            root: folders or files.
             tenant: whose documents they are.
-            groups: who may see files where no ``.tadasu-access.toml`` says otherwise; empty: all of the tenant.
-            base: the folder of the workspace.
+            groups: who may see files where no ``.tadasu-access.toml`` says otherwise; empty: all of the tenant. None:
+                as was said before for the document or a folder above it (see `tags`), at first all of the tenant.
+            base: the folder of the workspace, from which sources are seen; without one they begin with the root's name.
             on_progress: called in the event loop after every file, and now and then within a long one.
             prune: remove stored documents below the roots whose files (or rows) are gone.
 
         Raises:
-            InputInvalid: a root does not exist, or two have one name.
+            InputInvalid: a root does not exist, two have one name, or the remembered groups cannot be read.
             StoreError: the index cannot be written. Errors of documents are in the report.
         """
         began = self._clock.elapsed()
         roots = await asyncio.to_thread(roots_of, root, base=base)
         inventory = Inventory(stored=await self._stored(roots, tenant))
-        found = await asyncio.to_thread(lambda: [item for r in roots for item in walk(r, groups=groups)])
-        tally = _Tally(total=len(found))
+        walked = await asyncio.to_thread(lambda: [item for r in roots for item in walk(r)])
+        tally = _Tally(total=len(walked))
+        found = await self._tagged(walked, roots, tally, tenant=tenant, said=groups)
         parsers = ParserProcess(memory_mb=self._settings.parse_memory_mb)
         reader = FileReader(
             tenant=tenant, counter=self._counter, encoder_id=self._encoder.id, settings=self._settings, parsers=parsers
@@ -116,7 +123,8 @@ class Ingestion:
             await self._write(_items(reader, found, inventory), inventory, tally, on_progress)
         finally:
             await asyncio.to_thread(parsers.close)
-        removed = inventory.gone() if prune else []
+        gone = set(inventory.gone()) if prune else set()
+        removed = sorted(gone.union(*[await self._below(closed, tenant) for closed in inventory.closed]))
         ids = [document_id(tenant, source) for source in removed]
         for at in range(0, len(ids), _REMOVE_AT_ONCE):
             await self._index.remove(ids[at : at + _REMOVE_AT_ONCE])
@@ -129,18 +137,47 @@ class Ingestion:
             seconds=self._clock.elapsed() - began,
             failed=tuple(tally.failures),
             files=(*tally.files, *(FileReport(source, FileOutcome.REMOVED, 1) for source in removed)),
+            kept_files=len(tally.kept),
+            kept_groups=tuple(sorted(frozenset().union(*tally.kept))),
         )
+
+    async def _tagged(
+        self,
+        walked: Sequence[FoundFile | Refused],
+        roots: Sequence[Root],
+        tally: _Tally,
+        *,
+        tenant: str,
+        said: frozenset[str] | None,
+    ) -> list[FoundFile | Refused]:
+        """Every file with its groups. What is said is remembered before the first document is written."""
+        if said is not None:
+            await asyncio.to_thread(self._memory.say, tenant, [root.source for root in roots], said)
+            tags = Tags(said=said)
+        else:
+            remembered = await asyncio.to_thread(self._memory.of, tenant)
+            tags = Tags(known=await self._index.groups(tenant=tenant), remembered=remembered)
+        found: list[FoundFile | Refused] = []
+        for item in walked:
+            if isinstance(item, Refused) or item.ruled:
+                found.append(item)
+                continue
+            tagged = tags.of(item.source)
+            if tagged.kept:
+                tally.kept.append(tagged.groups)
+            found.append(replace(item, groups=tagged.groups))
+        return found
 
     async def _stored(self, roots: Sequence[Root], tenant: str) -> dict[str, str]:
         stored: dict[str, str] = {}
         for root in roots:
-            below = await self._index.fingerprints(tenant=tenant, source_prefix=root.source)
-            stored |= {
-                source: mark
-                for source, mark in below.items()
-                if is_below(source, root.source) and place_of(mark) == root.place.value
-            }
+            stored |= await self._below(root.source, tenant)
         return stored
+
+    async def _below(self, source: str, tenant: str) -> dict[str, str]:
+        """What is stored of the file or folder `source`."""
+        found = await self._index.fingerprints(tenant=tenant, source_prefix=stored_prefix(source))
+        return {one: mark for one, mark in found.items() if is_below(one, source)}
 
     async def _write(
         self,

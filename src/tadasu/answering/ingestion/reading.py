@@ -13,6 +13,7 @@ from tadasu.answering.ingestion.identify import Kind, kind_by_name
 from tadasu.answering.ingestion.parsers.office import megabytes
 from tadasu.answering.ingestion.parsers.parsed import Limits, Parsed
 from tadasu.answering.ingestion.report import Failure, failure_of
+from tadasu.answering.ingestion.sources import is_below
 from tadasu.answering.ingestion.walk import FoundFile, Refused, reason_of
 from tadasu.answering.ingestion.worker import ParserProcess, Task, parse_here
 from tadasu.core.documents import Access, Document, Passage
@@ -82,11 +83,15 @@ class FileEnd:
 
 @dataclass(slots=True)
 class Inventory:
-    """Sources seen in this run; what is stored below the roots and not among them is gone."""
+    """Sources seen in this run; what is stored below the roots and not among them is gone.
+
+    Below `protected` is what could not be looked at, below `closed` what must not be shown until its rule is mended.
+    """
 
     stored: Mapping[str, str]
     seen: set[str] = field(default_factory=set)
     protected: list[str] = field(default_factory=list)
+    closed: list[str] = field(default_factory=list)
 
     def gone(self) -> list[str]:
         """Stored sources that this run did not see and that no unreadable folder or file may still hold."""
@@ -94,11 +99,6 @@ class Inventory:
 
     def _protected(self, source: str) -> bool:
         return any(is_below(source, prefix) for prefix in self.protected)
-
-
-def is_below(source: str, prefix: str) -> bool:
-    """Whether `source` is the file or folder `prefix`, a row of it, or below it; everything is below ``""``."""
-    return not prefix or source == prefix or source.startswith((f"{prefix}/", f"{prefix}#"))
 
 
 class FileReader:
@@ -126,6 +126,8 @@ class FileReader:
         if isinstance(found, Refused):
             if found.keep:
                 inventory.protected.append(found.source)
+            if found.closes is not None:
+                inventory.closed.append(found.closes)
             yield FileEnd(found.source, failures=(failure_of(found.error, source=found.source, kept=found.keep),))
             return
         access = Access(tenant=self._tenant, groups=found.groups)
@@ -159,7 +161,7 @@ class FileReader:
             )
         kind = kind_by_name(found.path.name, source=found.source)
         data = self._bytes(found)
-        mark = content_hash(fingerprint(data), access, self._version, place=found.place)
+        mark = content_hash(fingerprint(data), access, self._version)
         if inventory.stored.get(found.source) == mark:
             inventory.seen.add(found.source)
             yield None
@@ -174,7 +176,7 @@ class FileReader:
             source = f"{found.source}#{item.key}" if item.key else found.source
             hashed = mark
             if item.key:
-                hashed = content_hash(item.fingerprint, access, self._version, place=found.place)
+                hashed = content_hash(item.fingerprint, access, self._version)
             inventory.seen.add(source)
             cut_any = True
             yield (

@@ -61,7 +61,10 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """Counts of documents (a row of a JSONL file is one), passages written, seconds; `files` in order."""
+    """Counts of documents (a row of a JSONL file is one), passages written, seconds; `files` in order.
+
+    `kept_files` files are restricted to `kept_groups` because an earlier call said so and this one said nothing.
+    """
 
     added: int = 0
     updated: int = 0
@@ -71,6 +74,8 @@ class IngestReport:
     seconds: float = 0.0
     failed: tuple[Failure, ...] = ()
     files: tuple[FileReport, ...] = field(default=())
+    kept_files: int = 0
+    kept_groups: tuple[str, ...] = ()
 
     @property
     def complete(self) -> bool:

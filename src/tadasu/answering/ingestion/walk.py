@@ -5,14 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tadasu.answering.ingestion.access import ACCESS_FILE, AccessRule, read_rule, rule_above
-from tadasu.answering.ingestion.documents import Place
-from tadasu.errors import DocumentError, DocumentUnreadable, InputInvalid, PathEscapes
+from tadasu.answering.ingestion.access import ACCESS_FILE, AccessRule, read_rule
+from tadasu.answering.ingestion.sources import normal_source, source_of
+from tadasu.errors import AccessInvalid, DocumentError, DocumentUnreadable, InputInvalid, PathEscapes
 
 _SETTINGS_FILE = "tadasu.toml"
 _ONLY_FILES = "Take it out of the folder; only files can be ingested."
@@ -27,42 +26,49 @@ _SPECIAL = (
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """A folder or file to ingest, how the sources of its documents begin, and where it lies."""
+    """A folder or file to ingest, the source that it has itself, and the folder that sources are seen from, if any."""
 
     path: Path
     source: str
-    place: Place = Place.INSIDE
+    base: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A regular file: where it is, how it is called, how large it was, who may see it."""
+    """A regular file: where it is, how it is called, how large it was, who may see it.
+
+    `ruled` says that an access file names the groups; where none does they are empty and say nothing.
+    """
 
     path: Path
     source: str
     size: int
-    groups: frozenset[str]
-    place: Place = Place.INSIDE
+    groups: frozenset[str] = frozenset()
+    ruled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A file or folder that was not taken. What was stored from below `source` before is kept where `keep` is set."""
+    """A file or folder that was not taken. What was stored from below `source` before is kept where `keep` is set.
+
+    `closes` is the source of a folder whose access file is broken: nothing below it may be shown.
+    """
 
     source: str
     error: DocumentError
     keep: bool
+    closes: str | None = None
 
 
 def roots_of(paths: Path | Sequence[Path], *, base: Path | None = None) -> tuple[Root, ...]:
     """The roots to walk, those inside another left out.
 
-    A root inside `base` (the folder of the workspace) is called by its path from there, any other by its own name: so a
-    source is the same from every working directory, and a folder is called the same whether it is ingested by itself
-    or with the folder above it.
+    Documents are called by their path from `base`, the folder of the workspace (``../manuals/a.md`` for what lies
+    beside it), so that a file has one name whether it is ingested by itself, with its folder, or with the folder above.
+    Links count as what they point to. Without a `base`, names begin with the root's own.
 
     Raises:
-        InputInvalid: a path does not exist, or two roots outside `base` have one name.
+        InputInvalid: a path does not exist, or, without a `base`, two roots have one name.
     """
     given = [paths] if isinstance(paths, Path) else list(paths)
     resolved: dict[Path, str] = {}
@@ -85,80 +91,77 @@ def roots_of(paths: Path | Sequence[Path], *, base: Path | None = None) -> tuple
 
 
 def _root(path: Path, name: str, base: Path | None) -> Root:
-    if base is None or not path.is_relative_to(base):
-        return Root(path, normal_source(name), Place.INSIDE if base is None else Place.OUTSIDE)
-    inside = path.relative_to(base).as_posix()
-    return Root(path, "" if inside == "." else normal_source(inside))
+    return Root(path, normal_source(name) if base is None else source_of(path, base), base)
 
 
-def normal_source(path: str) -> str:
-    """A source in Unicode NFC with ``/``; names that are no UTF-8 keep their bytes visible as ``\\xNN``."""
-    return unicodedata.normalize("NFC", path.replace(os.sep, "/").encode("utf-8", "backslashreplace").decode("utf-8"))
-
-
-def walk(root: Root, *, groups: frozenset[str] = frozenset()) -> Iterator[FoundFile | Refused]:
+def walk(root: Root) -> Iterator[FoundFile | Refused]:
     """Files below `root`, sorted by name, without hidden ones (``.name``), lock files (``~$name``) and our settings.
 
-    Links to files inside the root are followed, links that leave it refused; folders behind links are walked only where
-    no other way leads to them. Nothing is opened, so pipes and devices cannot block.
-
-    Args:
-        root: a folder or one file.
-        groups: who may see files where no access file says otherwise.
+    What is behind a link is taken only where no other way leads to it, so that nothing is taken twice; links that leave
+    the root are refused. Nothing is opened, so pipes and devices cannot block.
     """
-    walker = _Walker(root, groups)
-    if root.path.is_dir():
-        yield from walker.folder(root.path, root.source, None)
+    walker = _Walker(root)
+    rule = walker.rule_at_start()
+    if isinstance(rule, Refused):
+        yield rule
+    elif root.path.is_dir():
+        yield from walker.folder(root.path, root.source, rule)
     else:
-        yield from walker.single()
+        yield from walker.entry(root.path, root.source, rule)
 
 
 class _Walker:
-    def __init__(self, root: Root, groups: frozenset[str]) -> None:
+    def __init__(self, root: Root) -> None:
         self._real_root = Path(os.path.realpath(root.path))
         self._root = root
-        self._default = AccessRule(groups=groups)
         self._visited: set[Path] = set()
 
-    def single(self) -> Iterator[FoundFile | Refused]:
+    def rule_at_start(self) -> AccessRule | Refused | None:
+        """The rule that the root is under; a folder's own is read when it is walked."""
         path = self._root.path
-        try:
-            rule = (
-                read_rule(path.parent, source=f"{path.parent.name}/{ACCESS_FILE}")
-                or rule_above(path.parent)
-                or self._default
-            )
-        except DocumentError as error:
-            yield Refused(self._root.source, error, keep=True)
-            return
-        yield from self._entry(path, self._root.source, rule)
+        if os.path.exists(path / ACCESS_FILE):  # noqa: PTH110 - a folder that is locked is no error here
+            return None
+        for above in path.parents:
+            closes = self._root.source if self._root.base is None else source_of(above, self._root.base)
+            try:
+                rule = read_rule(above, source=_access_source(above.name if self._root.base is None else closes))
+            except AccessInvalid as error:
+                return Refused(self._root.source, error, keep=False, closes=closes)
+            if rule is not None:
+                return rule if above == path.parent and not path.is_dir() else AccessRule(groups=rule.groups)
+        return None
 
     def folder(self, path: Path, source: str, inherited: AccessRule | None) -> Iterator[FoundFile | Refused]:
         real = Path(os.path.realpath(path))
         if real in self._visited:
             return
         self._visited.add(real)
-        below = f"{source}/" if source else ""
         try:
-            rule = read_rule(path, source=f"{below}{ACCESS_FILE}") or inherited or rule_above(path) or self._default
             entries = sorted(os.scandir(path), key=lambda entry: entry.name)
-        except DocumentError as error:
-            yield Refused(source, error, keep=True)
+            rule = read_rule(path, source=_access_source(source)) or inherited
+        except AccessInvalid as error:
+            yield Refused(source, error, keep=False, closes=source)
             return
         except OSError as error:
             yield Refused(source, DocumentUnreadable(source=source or ".", reason=reason_of(error)), keep=True)
             return
+        below = f"{source}/" if source else ""
         for entry in entries:
-            if entry.name.startswith((".", "~$")) or entry.name == _SETTINGS_FILE:
+            if _is_passed_over(entry.name):
                 continue
             here = below + normal_source(entry.name)
             child = Path(entry.path)
             if entry.is_dir(follow_symlinks=False):
-                yield from self.folder(child, here, AccessRule(groups=rule.groups))
+                yield from self.folder(child, self._way_to_base(child, here), _for_below(rule))
             else:
-                yield from self._entry(child, here, rule)
+                yield from self.entry(child, here, rule)
 
-    def _entry(self, path: Path, source: str, rule: AccessRule) -> Iterator[FoundFile | Refused]:
+    def _way_to_base(self, folder: Path, source: str) -> str:
+        """`source`, or another where `folder` leads from a root above the workspace down to it."""
+        base = self._root.base
+        return source_of(folder, base) if base is not None and base.is_relative_to(folder) else source
+
+    def entry(self, path: Path, source: str, rule: AccessRule | None) -> Iterator[FoundFile | Refused]:
         try:
             link = stat.S_ISLNK(path.lstat().st_mode)
             found = path.stat()
@@ -170,22 +173,24 @@ class _Walker:
             if not target.is_relative_to(self._real_root):
                 yield Refused(source, PathEscapes(source=source, name="the link"), keep=False)
                 return
+            if not any(_is_passed_over(part) for part in target.relative_to(self._real_root).parts):
+                return  # it is taken where it lies
             if stat.S_ISDIR(found.st_mode):
-                if any(part.startswith(".") for part in target.relative_to(self._real_root).parts):
-                    yield from self.folder(path, source, AccessRule(groups=rule.groups))
+                yield from self.folder(path, source, _for_below(rule))
                 return
             try:
                 rule = self._rule_of_target(target, rule)
-            except DocumentError as error:
-                yield Refused(source, error, keep=True)
+            except AccessInvalid as error:
+                yield Refused(source, error, keep=False, closes=source)
                 return
         for test, reason in _SPECIAL:
             if test(found.st_mode):
                 yield Refused(source, DocumentUnreadable(source=source, reason=reason, way_out=_ONLY_FILES), keep=False)
                 return
-        yield FoundFile(path, source, found.st_size, rule.of(path.name), self._root.place)
+        groups = frozenset[str]() if rule is None else rule.of(path.name)
+        yield FoundFile(path, source, found.st_size, groups, ruled=rule is not None)
 
-    def _rule_of_target(self, target: Path, rule: AccessRule) -> AccessRule:
+    def _rule_of_target(self, target: Path, rule: AccessRule | None) -> AccessRule | None:
         """A link must not open what its target's folder closes: where they differ, the target's rule holds."""
         for folder in target.parents:
             if (found := read_rule(folder, source=f"{folder.name}/{ACCESS_FILE}")) is not None:
@@ -193,6 +198,19 @@ class _Walker:
             if folder == self._real_root:
                 break
         return rule
+
+
+def _for_below(rule: AccessRule | None) -> AccessRule | None:
+    """A rule in the folders below its own, where its exceptions by file name do not hold."""
+    return None if rule is None else AccessRule(groups=rule.groups)
+
+
+def _access_source(folder: str) -> str:
+    return f"{folder}/{ACCESS_FILE}" if folder else ACCESS_FILE
+
+
+def _is_passed_over(name: str) -> bool:
+    return name.startswith((".", "~$")) or name == _SETTINGS_FILE
 
 
 def _unreadable(source: str, error: OSError) -> DocumentUnreadable:

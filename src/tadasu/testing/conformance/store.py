@@ -317,6 +317,22 @@ class StoreConformance:
             assert set(await filled.store.fingerprints(tenant="beta")) == {"a.md"}
             assert await filled.store.fingerprints(tenant="nobody") == {}
 
+    async def test_access_tags_can_be_audited(self, make_store: MakeStore) -> None:
+        async with _Filled(make_store, self.dimensions, _library()) as filled:
+            store = filled.store
+            tags = await store.groups(tenant="alpha")
+            assert tags == {
+                document.source: document.access.groups for document in _library() if document.access.tenant == "alpha"
+            }
+            assert await store.groups(tenant="nobody") == {}
+            seen = await store.entries(reader=Reader("alpha", frozenset({"grey"})))
+            assert [(one.id, one.source) for one in seen] == list(
+                await store.sources(reader=Reader("alpha", frozenset({"grey"})))
+            )
+            assert {one.source: one.groups for one in seen}["g.md"] == ("green", "grey")
+            assert all(set(one.groups) == tags[one.source] for one in seen)
+            assert {one.source: (one.date, one.language) for one in seen}["b.md"] == ("2025-01-01", "en")
+
     # --- odd input ---------------------------------------------------------------------------
 
     async def test_an_empty_index_answers_everything(self, make_store: MakeStore) -> None:
@@ -423,6 +439,7 @@ async def _see(store: Store, everything: Sequence[str], reader: Reader, dimensio
         "lexical": {h.passage_id: _rounded(h.score) for h in await store.lexical(terms, k=99, scope=scope)},
         "fetch": [stored.passage for stored in await store.fetch(everything, scope=scope)],
         "sources": list(sources),
+        "entries": list(await store.entries(reader=reader)),
         "documents": documents,
         "statistics": await store.statistics(reader=reader),
         "term_weights": {

@@ -24,6 +24,7 @@ from tadasu.answering.retrieval.stores.sqlite_rows import (
     PASSAGE_COLUMNS,
     compact,
     read_document,
+    read_entries,
     read_passage,
 )
 from tadasu.answering.retrieval.stores.sqlite_schema import IndexIdentity, prepare
@@ -41,7 +42,7 @@ from tadasu.answering.retrieval.stores.sqlite_scope import (
 from tadasu.answering.retrieval.stores.sqlite_writing import delete_document, next_generation, put_document
 from tadasu.core.documents import Document, Reader, Scope
 from tadasu.core.retrieved import Hit, Metric, StoredPassage
-from tadasu.ports import IndexedPassage, IndexStatistics
+from tadasu.ports import DocumentEntry, IndexedPassage, IndexStatistics
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -196,6 +197,24 @@ class SqliteStore:
                 f"SELECT d.id, d.source FROM documents d WHERE {condition} ORDER BY d.source, d.id",
                 values,
             ).fetchall()
+
+    async def entries(self, *, reader: Reader) -> Sequence[DocumentEntry]:
+        """Every document that `reader` may see, without its text, by source."""
+        return await asyncio.to_thread(self._entries, reader)
+
+    def _entries(self, reader: Reader) -> list[DocumentEntry]:
+        condition, values = reader_condition(reader)
+        with self._connections.reading() as connection:
+            return read_entries(connection, condition, values)
+
+    async def groups(self, *, tenant: str) -> Mapping[str, frozenset[str]]:
+        """source → access groups of every document of `tenant`; for ingestion."""
+        return await asyncio.to_thread(self._groups, tenant)
+
+    def _groups(self, tenant: str) -> dict[str, frozenset[str]]:
+        with self._connections.reading() as connection:
+            entries = read_entries(connection, "d.tenant = (SELECT number FROM tenants WHERE name = ?)", [tenant])
+            return {entry.source: frozenset(entry.groups) for entry in entries}
 
     async def statistics(self, *, reader: Reader) -> IndexStatistics:
         """Documents, passages, and documents by language and by media type, of what `reader` may see."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from tadasu.core.documents import Access, Block, BlockKind, Document, Origin, Passage, Span
 from tadasu.core.retrieved import StoredPassage
-from tadasu.ports import IndexedPassage
+from tadasu.ports import DocumentEntry, IndexedPassage
 
 if TYPE_CHECKING:
     from tadasu.core.vectors import FloatMatrix, FloatVector
@@ -70,6 +71,26 @@ def read_document(connection: sqlite3.Connection, row: tuple[object, ...]) -> Do
         origin=Origin(origin),
         metadata=json.loads(str(metadata)),
     )
+
+
+def read_entries(connection: sqlite3.Connection, condition: str, values: Sequence[object]) -> list[DocumentEntry]:
+    """The documents `d` that meet `condition`, by source."""
+    named: dict[int, list[str]] = {}
+    for number, name in connection.execute(
+        "SELECT g.document, g.name FROM document_groups g JOIN documents d ON d.number = g.document "
+        f"WHERE {condition} ORDER BY g.name",
+        values,
+    ):
+        named.setdefault(number, []).append(name)
+    rows = connection.execute(
+        "SELECT d.number, d.id, d.source, d.date, d.language FROM documents d "
+        f"WHERE {condition} ORDER BY d.source, d.id",
+        values,
+    )
+    return [
+        DocumentEntry(id_, source, date, language, tuple(named.get(number, ())))
+        for number, id_, source, date, language in rows
+    ]
 
 
 def _groups(connection: sqlite3.Connection, document: object) -> frozenset[str]:
