@@ -36,3 +36,27 @@ def test_a_small_table_goes_on_whole_with_any_of_its_rows(text: list[str]) -> No
 def test_a_large_table_does_not_go_on_whole() -> None:
     rows = [f"Model: A-{n} | Price: {n}\n" for n in range(SMALL_TABLE + 2)]
     assert kept(rows, [0.9] + [0.1] * (len(rows) - 1), "?", neighbours=1) == rows[:2]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ["Steps. ", "1. Open a ticket.\n", "2. Install it.\n", "3. Confirm.\n", "Sessions end."],
+        ["手順です。", "1. 申請する。\n", "2. 入れる。\n", "3. 確認する。\n", "以上。"],
+    ],
+)
+def test_a_short_list_goes_on_whole_with_any_of_its_items(text: list[str]) -> None:
+    assert kept(text, [0.1, 0.9, 0.1, 0.1, 0.1], "?", neighbours=1) == text[:4]
+    assert kept(text, [0.1, 0.9, 0.1, 0.1, 0.1], "?") == text[1:2]
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        (["Severity: 1\n", "The certificate was replaced."], "What was the severity of the incident?"),
+        (["重大度: 1\n", "証明書を交換した。"], "障害の重大度は？"),
+    ],
+)
+def test_a_line_whose_label_the_question_names_is_kept(text: list[str], question: str) -> None:
+    assert kept(text, [0.1, 0.9], question) == text
+    assert kept(text, [0.1, 0.9], "?") == text[1:]

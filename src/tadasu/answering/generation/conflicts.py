@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tadasu.answering.generation.expectation import base_unit, expected_units
 from tadasu.answering.generation.facts import Facts, facts_of
+from tadasu.answering.generation.outdated import superseded
 from tadasu.answering.generation.quoting import Quote, codes
 from tadasu.text.numbers import Number, same_date, same_quantity
 from tadasu.text.polarity import denies
@@ -15,13 +16,18 @@ from tadasu.text.polarity import denies
 _SAME_THING = 0.5
 # Share of the question's words in the better statement that the other must have too.
 _AS_CLOSE = 0.8
+COUNTERS = frozenset(("日", "目", "日目", "何日", "回", "初日"))
+"""What only counts in a row, and is there in one notation and not in the other: 3日目, 初日."""
 # Score above which two statements in different languages are taken to answer the same question.
 _SURE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Statements that exclude each other, newest first, undated ones last; one per document."""
+    """Statements that exclude each other, newest first, undated ones last; one per document.
+
+    What a document says that is headed as superseded is left out beside others; then one side may be all.
+    """
 
     sides: tuple[Quote, ...]
 
@@ -35,8 +41,11 @@ def find_conflict(question: str, best: Quote, others: Sequence[Quote]) -> Confli
             continue
         if all(_differ(question, side.facts, other.facts) for side in sides):
             sides.append(other)
+    valid = [side for side in sides if not superseded(side)]
+    if valid and not any(of_the_time(side, facts_of(question)) for side in sides):
+        sides = valid
     if len(sides) < 2:
-        return None
+        return Conflict(tuple(sides)) if sides != [best] else None
     dated = sorted((s for s in sides if s.evidence.strip.date), key=lambda s: s.evidence.strip.date, reverse=True)
     return Conflict((*dated, *(s for s in sides if not s.evidence.strip.date)))
 
@@ -54,7 +63,7 @@ def _same_thing(question: str, a: Quote, b: Quote) -> bool:
         return False
     if {a.facts.language, b.facts.language} == {"en", "ja"}:
         return bool(asked_codes and expected_units(question)) and min(a.evidence.score, b.evidence.score) >= _SURE
-    known = facts_of("\n".join(asked_codes)).terms
+    known = facts_of("\n".join(asked_codes)).terms | COUNTERS
     mine, theirs = _words(a.facts) - known, _words(b.facts) - known
     asked = facts_of(question).terms - known
     if not mine or not theirs or len(asked & theirs) < _AS_CLOSE * len(asked & mine):
@@ -77,6 +86,9 @@ def _differ(question: str, a: Facts, b: Facts) -> bool:
     mine, theirs = _figures(a, asked), _figures(b, asked)
     if wanted and any(base_unit(n) in wanted for n in mine) and any(base_unit(n) in wanted for n in theirs):
         mine, theirs = ([n for n in side if base_unit(n) in wanted] for side in (mine, theirs))
+    here, there = a.ordinals - asked.ordinals, b.ordinals - asked.ordinals
+    if here and there and not mine and not theirs:
+        return not here & there
     pairs = [(x, y) for x in mine for y in theirs if base_unit(x) == base_unit(y)]
     if pairs:
         return not any(same_quantity(x, y) for x, y in pairs)
@@ -84,4 +96,9 @@ def _differ(question: str, a: Facts, b: Facts) -> bool:
 
 
 def _figures(facts: Facts, asked: Facts) -> list[Number]:
-    return [n for n in facts.numbers if not (n.spelled and not n.unit) and not asked.states_number(n)]
+    # A place in a row is told apart: the third day is no quantity of days.
+    return [
+        n
+        for n in facts.numbers
+        if not (n.spelled and not n.unit) and not asked.states_number(n) and int(n.value) not in facts.ordinals
+    ]

@@ -165,7 +165,7 @@ def fits(expected: Expected, quote: Facts, asked: Facts, *, units: frozenset[str
         return 0.6 if new_numbers else -0.4
     if expected is Expected.QUANTITY_LIKELY:
         return 0.4 if any(n.unit for n in new_numbers) else 0.2 if new_numbers else -0.2
-    if any(not asked.states_date(d) for d in quote.dates):
+    if quote.ordinals - asked.ordinals or any(not asked.states_date(d) for d in quote.dates):
         return 0.6
     return 0.3 if any(_may_be_time(n.unit, n.value) for n in new_numbers) else -0.4
 
@@ -181,7 +181,8 @@ def can_answer(expected: Expected, quote: Facts, asked: Facts, *, units: frozens
     if units and expected is not Expected.DATE:
         return any(base_unit(number) in units or number.unit in _OF_ANYTHING for number in new_numbers)
     if expected in (Expected.DATE, Expected.NUMBER):
-        return bool(new_numbers) or any(not asked.states_date(date) for date in quote.dates)
+        in_a_row = quote.ordinals - asked.ordinals
+        return bool(new_numbers or in_a_row) or any(not asked.states_date(date) for date in quote.dates)
     return True
 
 

@@ -7,13 +7,17 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tadasu.answering.generation.conflicts import Conflict, find_conflict, of_the_time
+from tadasu.answering.generation.conflicts import COUNTERS, Conflict, find_conflict, of_the_time
 from tadasu.answering.generation.expectation import Expected, can_answer, expect, expected_units, fits
 from tadasu.answering.generation.facts import Facts, facts_of
+from tadasu.answering.generation.grounding import beside, check
+from tadasu.answering.generation.lists import whole_list
+from tadasu.answering.generation.outdated import of_the_past, replaced_by, superseded
 from tadasu.answering.generation.quoting import Quote, code_stem, codes, label, quotes_of, surroundings
-from tadasu.answering.generation.rows import named_cells, undecided, without_other_rows
+from tadasu.answering.generation.rows import named_cells, superlative, undecided, without_other_rows
 from tadasu.answering.generation.telling import lacks_attribute, other_subject
 from tadasu.core.answers import Evidence
+from tadasu.core.documents import Origin
 from tadasu.core.grades import Verdict
 from tadasu.ports import Ledger, WritingTask
 from tadasu.text.messages import translate
@@ -28,8 +32,12 @@ _ECHOED = 0.7
 _ECHO = 0.6
 # Below this evidence score, a sentence without a word of the question in it or above it is about something else.
 _WEAK = 0.5
+_SURE_ENOUGH = 0.55
 _THIRD = 1 / 3
 _HALF = 1 / 2
+# What was and is no more; a page of the web beside the reader's own documents.
+_PAST = 0.6
+_WEB = 0.3
 # Each cell of a table row that the question states whole.
 _NAMED = 0.4
 # A document of the very date that the question names.
@@ -81,14 +89,16 @@ class ExtractiveWriter:
         if isinstance(chosen, Conflict):
             yield translate("Sources differ:", task.language)
             for side in chosen.sides:
-                yield f"\n- {_attributed(side, task.language)} {_cited(side)}"
+                yield f"\n- {_attributed(side, task)} {_cited(side)}"
             return
-        previous = ""
+        previous: Quote | None = None
+        listed = len(chosen) > 1 and all(quote.item for quote in chosen)
         for quote in chosen:
-            gap = "" if not previous else _join(previous, quote.text)
-            previous = quote.text
+            gap = "" if previous is None else "\n" if listed else _join(previous.text, quote.text)
+            mark = "- " if listed and not quote.text[0].isdigit() else ""
             space = " " if quote.text[-1].isascii() else ""
-            yield f"{gap}{quote.text}{space}{_cited(quote)}"
+            previous = quote
+            yield f"{gap}{mark}{quote.text}{space}{_cited(quote)}"
 
     def _choose(self, task: WritingTask) -> Sequence[Quote] | Conflict:
         question = task.query or task.question
@@ -111,10 +121,13 @@ class ExtractiveWriter:
         rows = undecided(question, best.quote, [one.quote for one in scored])
         if rows != [best.quote]:
             return rows
+        if items := whole_list(question, best.quote, quotes):
+            return items
         for lead in scored[:_LEADS]:
             others = [s.quote for s in scored if s is not lead and s.score >= _RIVAL * best.score]
             if lead.score >= _LEADING * best.score and (conflict := find_conflict(question, lead.quote, others)):
-                return conflict
+                sides = [side for side in conflict.sides if _holds(side, task)]
+                return Conflict(tuple(sides)) if len(sides) > 1 else sides or [lead.quote]
         return self._with_followers(question, scored)
 
     def _with_followers(self, question: str, scored: Sequence[_Scored]) -> list[Quote]:
@@ -139,7 +152,10 @@ class ExtractiveWriter:
 def _able_first(question: str, scored: list[_Scored]) -> list[_Scored]:
     """`scored` with the first quotation that can answer at all in front, where the best cannot and it comes near."""
     asked, expected, units = facts_of(question), expect(question), expected_units(question)
-    able = (one for one in scored if can_answer(expected, one.quote.facts, asked, units=units))
+    if superlative(question) and any(one.quote.cells for one in scored):
+        able = (one for one in scored if one.quote.cells)  # only a table can tell what is most
+    else:
+        able = (one for one in scored if can_answer(expected, one.quote.facts, asked, units=units))
     first = next(able, None)
     if first is None or first is scored[0] or first.score < _ABLE * scored[0].score:
         return scored
@@ -159,7 +175,7 @@ def _on_topic(question: str, quote: Quote, *, sure: bool) -> bool:
     if (units or not sure) and not can_answer(expect(question), quote.facts, asked, units=units):
         return False
     if {asked.language, quote.facts.language} == {"en", "ja"}:
-        return sure or bool(codes(question))
+        return sure or bool(codes(question)) or quote.evidence.score >= _SURE_ENOUGH
     if sure:
         return bool(asked.terms & (quote.facts.terms | quote.context)) or quote.evidence.score >= _WEAK
     wanted = _without(question, codes(question)) or asked.terms
@@ -191,6 +207,7 @@ def _score(question: str, quotes: Sequence[Quote]) -> list[_Scored]:
     asked, expected, units = facts_of(question), expect(question), expected_units(question)
     # What all of this evidence is about tells no sentence from another.
     wanted = _without(question, codes(question)) or asked.terms
+    wanted = wanted - COUNTERS or wanted
     holding = {term: sum(term in quote.facts.terms for quote in quotes) for term in wanted}
     weights = {term: 1.0 / (1.0 + count) for term, count in holding.items()}
     total = sum(weights.values()) or 1.0
@@ -202,11 +219,14 @@ def _score(question: str, quotes: Sequence[Quote]) -> list[_Scored]:
         covered = wanted & (_without(quote.text, named) if named else quote.facts.terms)
         near = (wanted & quote.context) - covered
         share = (sum(weights[t] for t in covered) + 0.5 * sum(weights[t] for t in near)) / total
+        if {asked.language, quote.facts.language} == {"en", "ja"} and quote.evidence.score >= _WEAK:
+            share = max(share, quote.evidence.score)
         here = [(a, b) for a, b in phrases if a in covered and b in covered]
         share += _PHRASES * sum(_adjacent(a, b, quote.facts.order) for a, b in here) / (len(phrases) or 1)
         score = quote.evidence.score + _WORDS * share + fits(expected, quote.facts, asked, units=units) - quote.penalty
         score += _NAMED * named_cells(question, quote)
         score += _of_the_same(quote, named) + _DATED * of_the_time(quote, asked)
+        score -= _PAST * of_the_past(question, quote) + _WEB * (quote.evidence.strip.origin is Origin.WEB)
         if expected is not Expected.YES_NO and _echoes(quote, asked):
             score -= _ECHO
         scored.append(_Scored(quote, score, covered))
@@ -284,10 +304,26 @@ def _cited(quote: Quote) -> str:
     return "".join(f"[{number}]" for number in quote.numbers)
 
 
-def _attributed(quote: Quote, language: str) -> str:
-    strip = quote.evidence.strip
-    origin = strip.source if not strip.date else f"{strip.source}, {strip.date}"
-    return f"{quote.text} ({origin})" if language != "ja" else f"{quote.text}({origin})"
+def _attributed(side: Quote, task: WritingTask) -> str:
+    """A side of a conflict with its source, its date, and whether it is no longer in force."""
+    strip = side.evidence.strip
+    past = superseded(side) or any(
+        replaced_by(strip, piece.strip, task.evidence)
+        for piece in task.evidence
+        if piece.strip.document_id != strip.document_id
+    )
+    parts = [strip.source, strip.date, translate("superseded", task.language) if past else ""]
+    origin = ", ".join(part for part in parts if part)
+    return f"{side.text} ({origin})" if task.language != "ja" else f"{side.text}({origin})"
+
+
+def _holds(side: Quote, task: WritingTask) -> bool:
+    """Whether a side of a conflict will pass the check of answers as it is written."""
+    pieces = [piece for piece in task.evidence if piece.number in side.numbers]
+    around = beside(pieces, task.evidence)
+    return check(
+        _attributed(side, task), [p.strip for p in pieces], question=task.query or task.question, around=around
+    ).holds
 
 
 def _join(before: str, after: str) -> str:

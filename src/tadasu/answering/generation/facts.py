@@ -19,6 +19,9 @@ _DIGITS = re.compile(r"\d+")
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3})")
 _ERA_BESIDE = re.compile(r"年\(((?:明治|大正|昭和|平成|令和)(?:元|\d{1,2})年?)\)")
 _LINK = re.compile(r"(?:https?|ftp|mailto|data|javascript):[^\s<>()\[\]{}「」（）]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_ORDINAL = re.compile(rf"\b({'|'.join(_ORDINALS)})\b(?= (?:day|week|month|year|hour|time|attempt|working|calendar))")
+_PLACE = re.compile(r"(?<!\d)(\d{1,2})(?:st|nd|rd|th\b|[日週回度か月年ヶ]+目)|第(\d{1,2})[日週回]|初[日回]")
 _ASCII = re.compile(r"[a-z0-9]")
 _KANJI = re.compile(r"[\u3400-\u9fff々]")
 _KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]")
@@ -40,6 +43,12 @@ class Facts:
     def numbers(self) -> tuple[Number, ...]:
         """Its quantities; the stated parts of a date are among them."""
         return tuple(numbers(self.text))
+
+    @cached_property
+    def ordinals(self) -> frozenset[int]:
+        """The places in a row that it names: 3 for "the third day", 3日目, 第3日; 1 for 初日."""
+        english = (_ORDINALS.index(word) + 1 for word in _ORDINAL.findall(self.flat))
+        return frozenset(english) | {int(a or b or 1) for a, b in _PLACE.findall(self.flat)}
 
     @cached_property
     def dates(self) -> tuple[DateMention, ...]:

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tadasu.answering.generation.facts import Facts, claimed_numbers, facts_of, is_foreign, joined, plain
+from tadasu.answering.generation.phrases import pairs, replaced
+from tadasu.answering.generation.quoting import cells_of
 from tadasu.core.answers import Evidence, Support
 from tadasu.core.documents import Strip
 from tadasu.text.normalize import fold
@@ -23,6 +25,8 @@ from tadasu.text.polarity import clauses, denies
 # neutral ones do, so below it a sentence is more likely about something else.
 _ENOUGH = {"en": 0.66, "ja": 0.6}
 _ENOUGH_ELSEWHERE = 0.6
+# A bare yes claims all that the question says.
+_BARE = 0.8
 # The question's own words say little about support: a citation to anything on the topic has them.
 _WEIGHT_OF_ASKED = 0.5
 _SAME_CLAUSE = 0.6
@@ -40,6 +44,12 @@ _ANSWER = re.compile(r"(?P<yes>yes|はい|ええ)?(?P<no>no|いいえ)?(?<=[soSO
 _FRAME = facts_of(
     "according to the document, the source, the evidence states 資料 文書 出典 によると 記載されている"
 ).words
+_COUNTED_SOURCES = re.compile(
+    r"\b(?P<en>two|three|four|2|3|4)"
+    r"(?P<rest> (?:different )?(?:policies|documents|sources|versions|texts|files|passages))\b"
+    r"|(?P<ja>[2-4２-４二三四])つの(?=(?:資料|文書|規程|規定|出典|情報源|文献|版))",
+    re.IGNORECASE,
+)
 _NO_LETTERS = re.compile(r"[\W_]+")
 # What may stand before and after a whole sentence or cell; a decimal point or a sign may not.
 _BEFORE = re.compile(r"(?:^|[\s。.!?！？:：|(（「『\"'])$")
@@ -78,7 +88,7 @@ def check(sentence: str, strips: Sequence[Strip], *, question: str = "", around:
         return Check(Support.UNCITED, 0.0, ("uncited",))
     claim, asked, expect = _statement(plain(sentence), question)
     answer = _ANSWER.match(claim)
-    claim = claim[answer.end() :] if answer else claim
+    claim = _uncounted(claim[answer.end() :] if answer else claim, len(strips))
     mine, source = facts_of(claim), joined([_whole(strip) for strip in strips])
     foreign = {mine.language, source.language} == {"en", "ja"}
     if _verbatim(claim, strips) and not (answer and _belied(answer, mine, question, asked)):
@@ -87,12 +97,15 @@ def check(sentence: str, strips: Sequence[Strip], *, question: str = "", around:
     findings += [f"number {run}" for run in sorted(mine.loose_figures - source.figures)]
     findings += [f"date {d.raw.strip()}" for d in (*mine.dates, *mine.eras) if not source.states_date(d)]
     findings += [f"name {link}" for link in mine.links if link not in source.links]
-    findings += [f"name {name}" for name in _missing_names(mine, source, asked, around, foreign=foreign)]
+    findings += [f"name {name}" for name in _missing_names(mine, source, asked, strips, around, foreign=foreign)]
     share = _share(mine, source, asked, foreign=foreign)
+    if not findings and not foreign:
+        findings += [f"name {term}" for term in _replaced(claim, question, strips, known=source.terms)]
     if not findings:
+        enough = _BARE if expect is not None else _ENOUGH.get(mine.language, _ENOUGH_ELSEWHERE)
         if foreign and share <= 0.0:
             findings.append("language")
-        elif not foreign and share < _ENOUGH.get(mine.language, _ENOUGH_ELSEWHERE):
+        elif not foreign and share < enough:
             findings.append(f"wording {share:.0%}")
         elif not foreign and _turned_round(claim, strips, expect=expect):
             findings.append("negation")
@@ -139,6 +152,22 @@ def _statement(claim: str, question: str) -> tuple[str, Facts, bool | None]:
     return claim, facts_of(question), None
 
 
+def _uncounted(claim: str, sources: int) -> str:
+    """`claim` without a number that only counts its sources: "Two policies differ"."""
+
+    def plainly(match: re.Match[str]) -> str:
+        count = facts_of(match["en"] or match["ja"]).numbers
+        return match["rest"] or "" if count and 1 < count[0].value <= max(sources, 2) else match[0]
+
+    return _COUNTED_SOURCES.sub(plainly, claim)
+
+
+def _replaced(claim: str, question: str, strips: Sequence[Strip], *, known: frozenset[str]) -> list[str]:
+    """Words of the question that tell which thing is meant, and in whose place the strips have others."""
+    found = replaced(claim, "\n".join(strip.text for strip in strips), known=known)
+    return sorted(found & (facts_of(question).terms | {before for before, _ in pairs(question)}))
+
+
 def _belied(answer: re.Match[str], mine: Facts, question: str, asked: Facts) -> bool:
     """Whether a yes or no is followed by the question's own statement with the other sign."""
     if not asked.words or len(asked.words & mine.words) < _SAME_CLAUSE * len(asked.words):
@@ -150,7 +179,9 @@ def _whole(strip: Strip) -> str:
     return "\n".join(part for part in (strip.text, strip.title, *strip.headings, strip.source, strip.date) if part)
 
 
-def _missing_names(mine: Facts, source: Facts, asked: Facts, around: Sequence[Strip], *, foreign: bool) -> list[str]:
+def _missing_names(
+    mine: Facts, source: Facts, asked: Facts, strips: Sequence[Strip], around: Sequence[Strip], *, foreign: bool
+) -> list[str]:
     # A name that begins a sentence may be known as one by the question only.
     names = [*mine.names, *(name for name in asked.names if name not in mine.names and mine.states_name(name))]
     missing = [
@@ -159,6 +190,9 @@ def _missing_names(mine: Facts, source: Facts, asked: Facts, around: Sequence[St
         if not source.states_name(name)
         and not (is_foreign(name) and (foreign or source.states_name(mine.whole_name(name))))
     ]
+    if missing and any(cells_of(strip.text) for strip in strips):
+        # "Amount EUR" is the head of a column and the beginning of its cell.
+        missing = [name for name in missing if not all(source.states_name(word) for word in name.split())]
     if missing and around:
         near = joined([strip.text for strip in around])
         missing = [name for name in missing if not near.states_name(name)]

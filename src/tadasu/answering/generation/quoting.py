@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tadasu.answering.generation.citations import defuse
+from tadasu.answering.generation.expectation import Expected, expect
 from tadasu.answering.generation.facts import Facts, facts_of
 from tadasu.core.answers import Evidence
 from tadasu.core.documents import Strip
@@ -16,11 +17,15 @@ from tadasu.text.segment import segment
 
 _SPACES = re.compile(r"\s+")
 _BLOCK_MARK = re.compile(r"^\s*(?:#{1,6}\s+|[-*•・]\s+|>\s+)+")
+_ITEM = re.compile(r"\s*(?:[-*•・]|\(?\d{1,2}[.)）]|[①-⑳])\s*\S")
 _RULE = re.compile(r"[\s|:=_-]*")
 _LABEL = re.compile(r"[^:：]{1,40}[:：]\s?\S")
 _LABELLED = re.compile(r"^[^:：]{1,40}[:：]\s?")
 _CODE = re.compile(r"[a-z]+[-_/ ]?\d|\d[-_]?[a-z]", re.IGNORECASE)
 _STEM = re.compile(r"[a-z]+", re.IGNORECASE)
+_YES_NO = re.compile(r"(?:yes|no|はい|いいえ|ええ)[,，、.。!！]\s*(?=\S)", re.IGNORECASE)
+# Share of a question's words that a sentence must have for its yes or no to answer it.
+_SAME_QUESTION = 0.75
 _STOP = re.compile(r"[.!?。！？」』)）:：]$")
 
 
@@ -31,7 +36,8 @@ class Quote:
     `numbers` are the evidence numbers to cite (a table's head row too, where its words are shown); `context` are terms
     of the title and of the headings above; `about` are the codes in the passage's evidence and title, where the
     question has any; `at` is the place within the strip; `penalty` lowers questions and scraps;
-    `cells` are all values of a table row, without the names of their columns.
+    `cells` are all values of a table row, without the names of their columns; `item` marks an
+    item of a list.
     """
 
     text: str
@@ -44,6 +50,7 @@ class Quote:
     last: bool = True
     penalty: float = 0.0
     cells: tuple[str, ...] = ()
+    item: bool = False
 
 
 def quotes_of(piece: Evidence, evidence: Sequence[Evidence], question: str) -> list[Quote]:
@@ -69,7 +76,7 @@ def quotes_of(piece: Evidence, evidence: Sequence[Evidence], question: str) -> l
             text, named = _row(cells, cells_of(head.strip.text) if head else _columns(strip), question)
             numbers = (piece.number, head.number) if head and named else numbers
         else:
-            text = _BLOCK_MARK.sub("", _SPACES.sub(" ", unit)).strip()
+            text = _without_yes_no(_BLOCK_MARK.sub("", _SPACES.sub(" ", unit)).strip(), question, context)
         text = defuse(text)
         if text:
             facts = facts_of(text)
@@ -85,9 +92,23 @@ def quotes_of(piece: Evidence, evidence: Sequence[Evidence], question: str) -> l
                     last=at == len(units) - 1,
                     penalty=_penalty(unit, facts),
                     cells=_values(cells),
+                    item=not cells and _ITEM.match(unit) is not None,
                 )
             )
     return found
+
+
+def _without_yes_no(text: str, question: str, context: frozenset[str]) -> str:
+    """`text` without a yes or no that answers another question than this one, as those of FAQs do."""
+    match = _YES_NO.match(text)
+    if match is None:
+        return text
+    asked = facts_of(question).terms
+    said = facts_of(text).terms | context
+    if expect(question) is Expected.YES_NO and len(asked & said) >= _SAME_QUESTION * len(asked):
+        return text
+    rest = text[match.end() :]
+    return rest[:1].upper() + rest[1:]
 
 
 def bare(text: str) -> str:

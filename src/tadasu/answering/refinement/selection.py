@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tadasu.answering.refinement.strips import ScoredStrip, is_heading, score_strips, strips_of, table_heads
-from tadasu.answering.refinement.tables import named_rows, small_tables
+from tadasu.answering.refinement.tables import named_rows, short_lists, small_tables
 from tadasu.core.documents import Origin, Strip
 from tadasu.core.grades import Level
 from tadasu.core.retrieved import GradedPassage
@@ -72,7 +72,7 @@ def select(passages: Sequence[GradedPassage], *, settings: RefinementSettings, q
     """One choice per strip of each passage, passages in the order given (best first).
 
     Of a passage that goes on, a table row with a cell that `question` states is selected whatever its score, and with
-    `neighbours` a small table goes on whole with any of its rows.
+    `neighbours` a small table or a short list goes on whole with any part of it.
     """
     none_high = all(graded.grade.level is not Level.HIGH or hostile(graded) is not None for graded in passages)
     choices: list[Choice] = []
@@ -142,13 +142,13 @@ def _select_one(
 def _add_rows(
     strips: Sequence[Strip], question: str, why: dict[int, str], serves: dict[int, tuple[int, str]], *, whole: bool
 ) -> None:
-    """Rows that the question names, into `why`; the rest of small tables with a row in it, into `serves`."""
+    """Rows that the question names, into `why`; the rest of small tables and lists with one in it, into `serves`."""
     for i, cell in named_rows(strips, question).items() if question else ():
         why.setdefault(i, f"its cell {cell!r} stands in the question")
-    for rows in small_tables(strips) if whole else ():
+    for rows in (*small_tables(strips), *short_lists(strips)) if whole else ():
         if (chosen := min(rows & why.keys(), default=None)) is not None:
             for i in sorted(rows - why.keys()):
-                serves.setdefault(i, (chosen, f"row of one table with {chosen}"))
+                serves.setdefault(i, (chosen, f"of one table or list with strip {chosen}"))
 
 
 def _around(index: int, written: Sequence[int], reach: int) -> list[int]:

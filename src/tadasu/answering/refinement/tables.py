@@ -1,4 +1,4 @@
-"""Rows of a table that a question points at, whatever a grader says of single rows."""
+"""Rows and lists: what a question points at, and what is read as one, whatever a grader says of single strips."""
 
 from __future__ import annotations
 
@@ -11,15 +11,24 @@ from tadasu.text.mentions import names_cell
 
 SMALL_TABLE = 12
 """Rows up to which a table goes on whole: a row is read beside the others."""
+SHORT_LIST = 8
+"""Items up to which a list goes on whole."""
+_ITEM = re.compile(r"\s*(?:[-*•・]|\(?\d{1,2}[.)）]|[①-⑳])\s*\S")
+_LABEL_LINE = re.compile(r"([^:：|\n]{1,40})[:：]\s?[^\n]{1,60}$")
 _LABEL = re.compile(r"^[^:：]{1,40}[:：]\s?")
 
 
 def named_rows(strips: Sequence[Strip], question: str) -> dict[int, str]:
-    """The rows with a cell that the question states whole, as words or as a date in any notation, with that cell."""
+    """The rows with a cell that the question states whole, as words or as a date in any notation, with that cell.
+
+    A line such as ``Severity: 1`` is a row whose label counts as a cell.
+    """
     found = {}
     for strip in strips:
         cells = cells_of(strip.text)
         values = [_LABEL.sub("", cell) for cell in cells] if is_labelled(cells) else cells
+        if label := _LABEL_LINE.match(strip.text.strip()):
+            cells = values = [label[1], ""]
         if (cell := next((value for value in values if names_cell(question, value)), "")) and len(cells) > 1:
             found[strip.index] = cell
     return found
@@ -36,3 +45,14 @@ def small_tables(strips: Sequence[Strip]) -> list[frozenset[int]]:
         elif strip.index in heads:
             tables.setdefault(("headed", heads[strip.index]), {heads[strip.index]}).add(strip.index)
     return [frozenset(rows) for rows in tables.values() if len(rows) <= SMALL_TABLE + 1]
+
+
+def short_lists(strips: Sequence[Strip]) -> list[frozenset[int]]:
+    """The lists of 2 to `SHORT_LIST` items, each as the indices of its items: strips that begin with a list mark."""
+    lists: list[set[int]] = [set()]
+    for strip in strips:
+        if _ITEM.match(strip.text) and "|" not in strip.text:
+            lists[-1].add(strip.index)
+        elif strip.text.strip():
+            lists.append(set())
+    return [frozenset(items) for items in lists if 1 < len(items) <= SHORT_LIST]

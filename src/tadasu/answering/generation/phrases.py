@@ -1,0 +1,63 @@
+"""Noun phrases: which words stand before a noun and tell which of its kind is meant."""
+
+from __future__ import annotations
+
+import re
+from difflib import SequenceMatcher
+from functools import lru_cache
+from itertools import pairwise
+
+from tadasu.answering.generation.facts import facts_of
+from tadasu.text.normalize import fold
+from tadasu.text.stopwords import ENGLISH_STOPWORDS, QUESTION_WORDS
+
+_RUN = re.compile(r"[a-z][a-z'-]*(?: [a-z][a-z'-]*)+|[\u3400-\u9fff々ァ-ヺー]{3,}", re.IGNORECASE)
+# A stop word that tells which is meant: the other parent.
+_NO_NOUNS = (ENGLISH_STOPWORDS | QUESTION_WORDS) - {"other"}
+# How alike two words must be to be the same one misspelt.
+_MISSPELT = 0.8
+SAYS_NOT_WHICH = facts_of(
+    "current total main general new kind type sort number amount name many much get level one two first last exactly "
+    "called known official maximum minimum average usual standard whole full other latest present "
+    "現在 全体 合計 主 種類 名前 名称 数 人 物 年 月 日 目 一番 最大 最小 平均 標準 通常 正式 最新"
+).terms
+"""Terms that stand beside a noun without saying which of its kind is meant."""
+
+
+def replaced(text: str, source: str, *, known: frozenset[str]) -> frozenset[str]:
+    """The terms of `text` that tell which of a kind is meant and in whose place `source` has others.
+
+    `known` are all terms of the source and of what it stands under: what is there is not replaced.
+
+    >>> sorted(replaced("the range of a diesel van", "Electric vans have a range of 310 km.", known=frozenset({"van"})))
+    ['diesel']
+    """
+    mine = facts_of(text).terms | {before for before, _ in pairs(text)}
+    found = set()
+    for telling, noun in pairs(text):
+        if telling in known or noun not in facts_of(source).terms or not _tells(telling):
+            continue
+        others = [before for before, after in pairs(source) if after == noun]
+        if others and all(_tells(word) and word not in mine and not _alike(word, telling) for word in others):
+            found.add(telling)
+    return frozenset(found)
+
+
+@lru_cache(maxsize=4096)
+def pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """Neighbouring terms of one noun phrase: nothing but a space, in Japanese nothing at all, between them."""
+    found = []
+    for run in _RUN.findall(fold(text)):
+        order: list[str] = []
+        for word in run.split():
+            order.extend("" if term in _NO_NOUNS else term for term in facts_of(word).order)
+        found += [(a, b) for a, b in pairwise(order) if a and b and a != b]
+    return tuple(found)
+
+
+def _alike(a: str, b: str) -> bool:
+    return SequenceMatcher(None, a, b).ratio() >= _MISSPELT
+
+
+def _tells(word: str) -> bool:
+    return word not in SAYS_NOT_WHICH and not word.isdigit()
