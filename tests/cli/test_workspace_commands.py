@@ -172,10 +172,8 @@ def test_groups_stay_until_the_command_line_says_otherwise(
     call("-w", workspace, "ingest", docs, "--groups", "board")
     again = call("-w", workspace, "ingest", docs)
     assert "0 updated, 2 unchanged" in again.out
-    assert (
-        "2 files stay restricted to board, as was said before; --groups names others, --public opens them." in again.out
-    )
-    assert "board だけが閲覧できます" in call("-w", workspace, "ingest", docs, "--lang", "ja").out
+    assert "still restricted to board, as was said before: 2. --groups names others, --public opens them." in again.out
+    assert "board だけが閲覧できるファイル: 2 個" in call("-w", workspace, "ingest", docs, "--lang", "ja").out
     rebuilt = call("-w", workspace, "ingest", docs, "--rebuild", "--json").json
     assert (rebuilt["added"], rebuilt["kept_groups"]) == (2, {"files": 2, "groups": ["board"]})
     assert call("-w", workspace, "stats", "--documents", "--json").json == {"documents": []}
@@ -187,6 +185,7 @@ def test_groups_stay_until_the_command_line_says_otherwise(
         ("docs/保証.md", "ja", ["board"]),
     ]
     assert call("-w", workspace, "ingest", docs, "--public", "--groups", "board").code == 2
+    assert "no group is named" in call("-w", workspace, "ingest", docs, "--groups", " ,").err
     opened = call("-w", workspace, "ingest", docs, "--public", "--json").json
     assert (opened["updated"], opened["kept_groups"]["files"]) == (2, 0)
     assert "everybody" in call("-w", workspace, "stats", "--documents").out

@@ -56,7 +56,13 @@ def ingest(
       tadasu ingest board/ --groups board --groups audit
       tadasu ingest board/press/ --public
     """
+    from tadasu.errors import InputInvalid
+
     named = [name.strip() for value in groups or () for name in value.split(",") if name.strip()]
+    if groups and not named:
+        # An empty variable in a script must not let everybody in.
+        fix = "Name at least one group, or say --public."
+        raise InputInvalid(where="--groups", reason="no group is named", fix=fix)
     with frame.opened() as (tadasu, runner):
         report = run_ingest(
             frame, tadasu, runner, paths, groups=named, public=public, prune=not no_prune, rebuild=rebuild
@@ -139,9 +145,7 @@ def show_report(frame: Frame, report: IngestReport) -> None:
     }
     console.print(frame.say(text, **counts), style="bold", soft_wrap=True)
     if report.kept_files:
-        text = (
-            "{files} files stay restricted to {groups}, as was said before; --groups names others, --public opens them."
-        )
+        text = "still restricted to {groups}, as was said before: {files}. --groups names others, --public opens them."
         named = clean(", ".join(report.kept_groups))
         console.print(f"  {frame.say(text, files=report.kept_files, groups=named)}", soft_wrap=True, markup=False)
     for failure in report.failed:

@@ -11,7 +11,7 @@ from tadasu.answering.ingestion.pipeline import Ingestion
 from tadasu.answering.ingestion.report import IngestReport
 from tadasu.answering.ingestion.tags import TagMemory, Tags
 from tadasu.core.documents import Reader
-from tadasu.errors import InputInvalid
+from tadasu.errors import InputInvalid, StoreUnwritable
 from tadasu.runtime.world import FixedWorld
 from tadasu.testing.memory_store import MemoryStore
 from tests.answering.ingestion.making import LetterEncoder, WordCounter, memory_store, write
@@ -180,6 +180,14 @@ def test_the_latest_word_replaces_what_was_said_below(tmp_path: Path) -> None:
     memory.say("default", [""], BOARD)
     assert memory.of("default") == {"": BOARD, "../beside": frozenset({"監査", "audit"})}
     assert [path.name for path in tmp_path.iterdir()] == ["groups.json"]
+
+
+def test_a_memory_without_its_folder_makes_it_and_says_where_it_cannot(tmp_path: Path) -> None:
+    TagMemory(tmp_path / "new" / "groups.json").say("default", ["docs"], BOARD)
+    assert TagMemory(tmp_path / "new" / "groups.json").of("default") == {"docs": BOARD}
+    write(tmp_path / "file", "x")
+    with pytest.raises((StoreUnwritable, InputInvalid)):
+        TagMemory(tmp_path / "file" / "groups.json").say("default", ["docs"], BOARD)
 
 
 def test_the_nearest_word_holds_and_rows_speak_for_their_file() -> None:

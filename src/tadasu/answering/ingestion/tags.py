@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tadasu.answering.ingestion.sources import is_below, nearness
-from tadasu.errors import InputInvalid
+from tadasu.errors import InputInvalid, StoreUnwritable
 
 Groups = frozenset[str]
 
@@ -98,7 +98,10 @@ class TagMemory:
         return {source: frozenset(groups) for source, groups in self._read().get(tenant, {}).items()}
 
     def say(self, tenant: str, sources: Sequence[str], groups: Groups) -> None:
-        """From now on `groups` (empty: everybody) hold for `sources` and all below them."""
+        """From now on `groups` (empty: everybody) hold for `sources` and all below them.
+
+        Raises InputInvalid as `of` does, StoreUnwritable where it cannot be written down.
+        """
         if self._path is None:
             return
         loaded = self._read()
@@ -108,8 +111,13 @@ class TagMemory:
         if loaded[tenant] == before:
             return
         partial = self._path.with_name(f"{self._path.name}.{os.getpid()}")
-        partial.write_text(json.dumps(loaded, ensure_ascii=False, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        partial.replace(self._path)
+        text = json.dumps(loaded, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            partial.write_text(text, encoding="utf-8")
+            partial.replace(self._path)
+        except OSError as error:
+            raise StoreUnwritable(path=self._path, reason=error.strerror or str(error)) from None
 
     def _read(self) -> dict[str, dict[str, list[str]]]:
         if self._path is None:
