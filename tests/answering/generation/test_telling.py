@@ -85,6 +85,7 @@ async def test_a_neighbour_of_the_subject_is_no_answer_in_japanese(question: str
     [
         ("en", "Who is the chief financial officer of Kawasaki Heavy Industries?"),
         ("en", "How many days may a range be closed?"),
+        ("en", "Who is the chief executive of HR?"),
         ("ja", "社員食堂は何時に開きますか"),
     ],
 )

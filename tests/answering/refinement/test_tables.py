@@ -60,3 +60,19 @@ def test_a_short_list_goes_on_whole_with_any_of_its_items(text: list[str]) -> No
 def test_a_line_whose_label_the_question_names_is_kept(text: list[str], question: str) -> None:
     assert kept(text, [0.1, 0.9], question) == text
     assert kept(text, [0.1, 0.9], "?") == text[1:]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        [
+            "Leave is granted in April. ",
+            "The days follow from the table below.\n",
+            "| Years | Days |\n",
+            "| 6 | 20 |\n",
+        ],
+        ["休暇は4月に付与する。", "付与日数は次の表による。\n", "| 勤続 | 日数 |\n", "| 6年 | 20日 |\n"],
+    ],
+)
+def test_a_table_that_a_kept_sentence_announces_goes_on(text: list[str]) -> None:
+    assert kept(text, [0.9, 0.1, 0.1, 0.1], "?", neighbours=1) == text

@@ -116,7 +116,7 @@ class ExtractiveWriter:
         if not scored:
             return ()
         best = scored[0]
-        if not _on_topic(question, best.quote, sure=sure):
+        if not _on_topic(question, best.quote, task.evidence, sure=sure):
             return ()
         rows = undecided(question, best.quote, [one.quote for one in scored])
         if rows != [best.quote]:
@@ -162,11 +162,11 @@ def _able_first(question: str, scored: list[_Scored]) -> list[_Scored]:
     return [first, *(one for one in scored if one is not first)]
 
 
-def _on_topic(question: str, quote: Quote, *, sure: bool) -> bool:
+def _on_topic(question: str, quote: Quote, evidence: Sequence[Evidence], *, sure: bool) -> bool:
     """Whether a quotation is about the question at all.
 
     Where the grades are `sure`, one word in common or a good score is enough; where they are not, half of the
-    question's words must stand in the sentence or above it, a third in it, and what the question asks for (a person, a
+    question's words must stand in the sentence or above it, a third in it, its names in the passage, and what the question asks for (a person, a
     date, a number) must be there at all. A quantity must be there in any case: a temperature is no answer about a
     weight. Between languages no words can be compared.
     """
@@ -178,6 +178,9 @@ def _on_topic(question: str, quote: Quote, *, sure: bool) -> bool:
         return sure or bool(codes(question)) or quote.evidence.score >= _SURE_ENOUGH
     if sure:
         return bool(asked.terms & (quote.facts.terms | quote.context)) or quote.evidence.score >= _WEAK
+    around = facts_of(surroundings(quote.evidence, evidence))
+    if any(not around.states_name(name) for name in asked.names):
+        return False
     wanted = _without(question, codes(question)) or asked.terms
     own, shared = wanted & quote.facts.terms, wanted & (quote.facts.terms | quote.context)
     return len(own) >= _THIRD * len(wanted) and len(shared) >= _HALF * len(wanted)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tadasu.answering.refinement.strips import ScoredStrip, is_heading, score_strips, strips_of, table_heads
-from tadasu.answering.refinement.tables import named_rows, short_lists, small_tables
+from tadasu.answering.refinement.tables import announces, named_rows, short_lists, small_tables
 from tadasu.core.documents import Origin, Strip
 from tadasu.core.grades import Level
 from tadasu.core.retrieved import GradedPassage
@@ -113,15 +113,18 @@ def _select_one(
     bodies = [i for i in written if i not in heads] or written
     for i in sorted(bodies, key=lambda i: (-scored[i].score, i))[:at_least]:
         why.setdefault(i, "best strip of its passage")
+    strips = [one.strip for one in scored]
+    for i, cell in named_rows(strips, question).items() if question and why else ():
+        why.setdefault(i, f"its cell {cell!r} stands in the question")
     serves: dict[int, tuple[int, str]] = {}
-    if why:
-        _add_rows([one.strip for one in scored], question, why, serves, whole=settings.neighbours > 0)
     for i in heads & why.keys():
         if (below := next((j for j in bodies if j > i), None)) is not None:
             serves[below] = (i, f"first under heading {i}")
     for i in sorted(why, key=lambda i: (-scored[i].score, i)):
         for j in _around(i, written, settings.neighbours):
             serves.setdefault(j, (i, f"beside strip {i}"))
+    if settings.neighbours:
+        _complete(strips, why, serves)
     companions = _companions(scored, written, heads, kept=set(why) | set(serves))
     out: list[Choice] = []
     for i, one in enumerate(scored):
@@ -139,16 +142,15 @@ def _select_one(
     return out
 
 
-def _add_rows(
-    strips: Sequence[Strip], question: str, why: dict[int, str], serves: dict[int, tuple[int, str]], *, whole: bool
-) -> None:
-    """Rows that the question names, into `why`; the rest of small tables and lists with one in it, into `serves`."""
-    for i, cell in named_rows(strips, question).items() if question else ():
-        why.setdefault(i, f"its cell {cell!r} stands in the question")
-    for rows in (*small_tables(strips), *short_lists(strips)) if whole else ():
-        if (chosen := min(rows & why.keys(), default=None)) is not None:
-            for i in sorted(rows - why.keys()):
-                serves.setdefault(i, (chosen, f"of one table or list with strip {chosen}"))
+def _complete(strips: Sequence[Strip], why: dict[int, str], serves: dict[int, tuple[int, str]]) -> None:
+    """The rest of small tables and short lists with a strip in `why` or `serves`, or announced by one, into `serves`."""
+    for rows in (*small_tables(strips), *short_lists(strips)):
+        before = max((i for i in why.keys() | serves.keys() if i < min(rows)), default=None)
+        chosen = min(rows & (why.keys() | serves.keys()), default=None)
+        if chosen is None and before is not None and announces(strips, before, min(rows)):
+            chosen = before
+        for i in sorted(rows - why.keys()) if chosen is not None else ():
+            serves.setdefault(i, (chosen, f"of one table or list with strip {chosen}"))
 
 
 def _around(index: int, written: Sequence[int], reach: int) -> list[int]:

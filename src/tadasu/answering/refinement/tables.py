@@ -15,6 +15,7 @@ SHORT_LIST = 8
 """Items up to which a list goes on whole."""
 _ITEM = re.compile(r"\s*(?:[-*•・]|\(?\d{1,2}[.)）]|[①-⑳])\s*\S")
 _LABEL_LINE = re.compile(r"([^:：|\n]{1,40})[:：]\s?[^\n]{1,60}$")
+_FOLLOWS = re.compile(r"[:：]$|\b(?:following|below)\b|[次下]の?表|次の(?:とおり|通り)|以下", re.IGNORECASE)
 _LABEL = re.compile(r"^[^:：]{1,40}[:：]\s?")
 
 
@@ -56,3 +57,10 @@ def short_lists(strips: Sequence[Strip]) -> list[frozenset[int]]:
         elif strip.text.strip():
             lists.append(set())
     return [frozenset(items) for items in lists if 1 < len(items) <= SHORT_LIST]
+
+
+def announces(strips: Sequence[Strip], before: int, first: int) -> bool:
+    """Whether strip `before` stands right before strip `first` and says that something follows."""
+    if any(strip.text.strip() for strip in strips[before + 1 : first]):
+        return False
+    return _FOLLOWS.search(strips[before].text.strip()) is not None
