@@ -14,8 +14,8 @@ _ENGLISH = (
     r"(?:(?:many|ok|okay|great|perfect) )?(?:thanks|thank you|thankyou|thx|ty|cheers)(?: again)?"
     r"(?: (?:a lot|a million|so much|very much|much|you))?(?: for (?:(?:all|the|that|this|your|everything) ?){1,2}"
     r"(?:help|answers?|info|information|time|explanation|support)?)?",
-    r"much appreciated|(?:i )?appreciate it|that(?:'s| is| was)? (?:very |really |so )?(?:helpful|great|good|perfect|all"
-    r"|fine|it|enough|nice|clear|interesting)(?:,? thanks?)?(?: for now)?|that helps|very helpful|helpful",
+    r"much appreciated|(?:i )?appreciate it|that(?:'s| is| was)? (?:very |really |so )?(?:helpful|great|good|perfect"
+    r"|all|fine|it|enough|nice|clear|interesting)(?:,? thanks?)?(?: for now)?|that helps|very helpful|helpful",
     rf"(?:good ?)?bye(?:[ -]bye)?(?: (?:for now|{_WHO}))?|see you(?: (?:later|soon|tomorrow|again))?|see ya"
     r"|have a (?:nice|good|great) (?:day|evening|weekend|one)|take care|so long|farewell|cheerio",
     r"ok|okay|o\.k|k|okey|alright|all right|fine|good|great|perfect|nice|cool|super|excellent|wonderful|awesome|wow"
@@ -41,7 +41,7 @@ _JAPANESE = (
     r"|元気(?:です(?:か)?)?|お元気ですか|助けて(?:ください)?|ヘルプ|テスト",
 )
 _PIECE = "|".join((*_ENGLISH, *_JAPANESE))
-_WHOLE = re.compile(rf"(?:{_PIECE})(?: ?(?<![A-Za-z])(?:{_PIECE})| (?:{_PIECE}))*", re.IGNORECASE)
+_WHOLE = re.compile(rf"(?:{_PIECE})(?: (?:{_PIECE})|(?<![A-Za-z ])(?:{_PIECE}))*", re.IGNORECASE)
 _LONGEST = 120
 
 
