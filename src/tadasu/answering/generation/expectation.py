@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from tadasu.answering.generation.facts import Facts
 from tadasu.text.normalize import fold
-from tadasu.text.numbers import Number
+from tadasu.text.numbers import Number, same_quantity
 from tadasu.text.units import SCALES
 
 
@@ -128,7 +128,7 @@ _THINGS = re.compile(
     r"|lit(?:er|re)|ton|inch|feet|mile|euro|dollar|yen|volt|amp|watt|bar\b|pascal|mm\b|cm\b|character|point|people|person|employee))"
     r"|何[台個本枚社校](?!目)"
 )
-_COUNTED_IN = frozenset("人 台 個 本 枚 件 社 校 名 つ".split()) | {""}
+_COUNTED_IN = frozenset(["人", "台", "個", "本", "枚", "件", "社", "校", "名", "つ"]) | {""}
 # Units of a share or a multiple, and none at all: any quantity may be given in them.
 _OF_ANYTHING = frozenset({"", "%", "倍", "割"})
 
@@ -186,7 +186,7 @@ def can_answer(expected: Expected, quote: Facts, asked: Facts, *, units: frozens
     """
     if expected in (Expected.PERSON, Expected.PLACE):
         return any(not asked.states_name(name) for name in quote.names)
-    new_numbers = [number for number in quote.numbers if not asked.states_number(number)]
+    new_numbers = [n for n in quote.numbers if not any(same_quantity(n, mine) for mine in asked.numbers)]
     if units and expected is not Expected.DATE:
         return any(base_unit(number) in units or number.unit in _OF_ANYTHING for number in new_numbers)
     if expected in (Expected.DATE, Expected.NUMBER):

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from tadasu.answering.generation.conflicts import COUNTERS, Conflict, find_conflict, of_the_time
-from tadasu.answering.generation.expectation import Expected, can_answer, expect, expected_units, fits
+from tadasu.answering.generation.expectation import Expected, base_unit, can_answer, expect, expected_units, fits
 from tadasu.answering.generation.facts import Facts, facts_of
 from tadasu.answering.generation.grounding import beside, check
 from tadasu.answering.generation.lists import whole_list
 from tadasu.answering.generation.outdated import of_the_past, replaced_by, superseded
 from tadasu.answering.generation.quoting import Quote, code_stem, codes, label, quotes_of, surroundings
 from tadasu.answering.generation.rows import named_cells, superlative, undecided, without_other_rows
-from tadasu.answering.generation.telling import lacks_attribute, other_subject
+from tadasu.answering.generation.telling import is_code, lacks_attribute, other_subject
 from tadasu.core.answers import Evidence
 from tadasu.core.documents import Origin
 from tadasu.core.grades import Verdict
@@ -32,8 +32,10 @@ _ECHOED = 0.7
 _ECHO = 0.6
 # Below this evidence score, a sentence without a word of the question in it or above it is about something else.
 _WEAK = 0.5
+_LIKELY = 0.7
 _SURE_ENOUGH = 0.55
 _THIRD = 1 / 3
+_TWO_FIFTHS = 2 / 5
 _HALF = 1 / 2
 # What was and is no more; a page of the web beside the reader's own documents.
 _PAST = 0.6
@@ -111,12 +113,12 @@ class ExtractiveWriter:
             if not (other_subject(question, one.quote, task.evidence) or lacks_attribute(question, one.quote))
         ]
         # What comes next when the best is about a neighbour of the subject has to show that it is not.
-        sure = task.verdict is Verdict.CORRECT and scored[:1] == ranked[:1]
+        verdict = task.verdict if scored[:1] == ranked[:1] else Verdict.INCORRECT
         scored = _able_first(question, scored)
         if not scored:
             return ()
         best = scored[0]
-        if not _on_topic(question, best.quote, task.evidence, sure=sure):
+        if not _on_topic(question, best.quote, task.evidence, verdict=verdict):
             return ()
         rows = undecided(question, best.quote, [one.quote for one in scored])
         if rows != [best.quote]:
@@ -162,28 +164,35 @@ def _able_first(question: str, scored: list[_Scored]) -> list[_Scored]:
     return [first, *(one for one in scored if one is not first)]
 
 
-def _on_topic(question: str, quote: Quote, evidence: Sequence[Evidence], *, sure: bool) -> bool:
+def _on_topic(question: str, quote: Quote, evidence: Sequence[Evidence], *, verdict: Verdict) -> bool:
     """Whether a quotation is about the question at all.
 
-    Where the grades are `sure`, one word in common or a good score is enough; where they are not, half of the
-    question's words must stand in the sentence or above it, a third in it, its names in the passage, and what the question asks for (a person, a
-    date, a number) must be there at all. A quantity must be there in any case: a temperature is no answer about a
-    weight. Between languages no words can be compared.
+    Where the grades are sure (CORRECT), one word in common or a good score is enough. Where they are not, what the
+    question asks for (a person, a date, a number) must be there, its names in the passage, a third of its words in the
+    sentence, and half in it or above it; less is enough where not all grades were low (AMBIGUOUS).
+    A quantity must be there in any case: a temperature is no answer about a weight. Between languages no words can be
+    compared.
     """
-    asked = facts_of(question)
-    units = expected_units(question)
-    if (units or not sure) and not can_answer(expect(question), quote.facts, asked, units=units):
+    asked, expected, units = facts_of(question), expect(question), expected_units(question)
+    sure = verdict is Verdict.CORRECT
+    if (not sure or (units and expected is not Expected.ANY)) and not can_answer(
+        expected, quote.facts, asked, units=units
+    ):
         return False
     if {asked.language, quote.facts.language} == {"en", "ja"}:
         return sure or bool(codes(question)) or quote.evidence.score >= _SURE_ENOUGH
     if sure:
         return bool(asked.terms & (quote.facts.terms | quote.context)) or quote.evidence.score >= _WEAK
+    likely = verdict is Verdict.AMBIGUOUS and quote.evidence.score >= _LIKELY
     around = facts_of(surroundings(quote.evidence, evidence))
-    if any(not around.states_name(name) for name in asked.names):
+    if any(not around.states_name(name) for name in asked.names if not likely or is_code(name)):
         return False
     wanted = _without(question, codes(question)) or asked.terms
+    if any(base_unit(number) in units for number in quote.facts.numbers):
+        wanted = frozenset(term for term in wanted if not expected_units(term))  # EUR 289 says that it is a price
     own, shared = wanted & quote.facts.terms, wanted & (quote.facts.terms | quote.context)
-    return len(own) >= _THIRD * len(wanted) and len(shared) >= _HALF * len(wanted)
+    enough = _THIRD if likely else _TWO_FIFTHS if verdict is Verdict.AMBIGUOUS else _HALF
+    return len(own) >= _THIRD * len(wanted) and len(shared) >= enough * len(wanted)
 
 
 def _about(question: str, evidence: Sequence[Evidence]) -> list[Evidence]:

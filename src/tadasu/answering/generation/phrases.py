@@ -10,17 +10,28 @@ from itertools import pairwise
 from tadasu.answering.generation.facts import facts_of
 from tadasu.text.normalize import fold
 from tadasu.text.stopwords import ENGLISH_STOPWORDS, QUESTION_WORDS
+from tadasu.text.wordlists import word_set
 
-_RUN = re.compile(r"[a-z][a-z'-]*(?: [a-z][a-z'-]*)+|[\u3400-\u9fff々ァ-ヺー]{3,}", re.IGNORECASE)
+_WORD = re.compile(r"(?<![a-z0-9])[a-z][a-z'-]*|[\u3400-\u9fff々ァ-ヺー]+|[^\w\s]", re.IGNORECASE)
+_RUN = re.compile(r"(?<![a-z0-9])[a-z][a-z'-]*(?: [a-z][a-z'-]*)+|[\u3400-\u9fff々ァ-ヺー]{3,}", re.IGNORECASE)
 # A stop word that tells which is meant: the other parent.
 _NO_NOUNS = (ENGLISH_STOPWORDS | QUESTION_WORDS) - {"other"}
+# What a noun phrase begins with, and an adjective that may stand there first.
+_OPENS = word_set("""
+    a an the of for in on by with any our my your their its each every this that much no per from at about as or and
+    """)
+_ADJECTIVE = re.compile(r"paid|\w{2,}(?:ed|al|ive|ic|ous|ful|less|able|ible|ary)")
 # How alike two words must be to be the same one misspelt.
 _MISSPELT = 0.8
-SAYS_NOT_WHICH = facts_of(
-    "current total main general new kind type sort number amount name many much get level one two first last exactly "
-    "called known official maximum minimum average usual standard whole full other latest present "
-    "現在 全体 合計 主 種類 名前 名称 数 人 物 年 月 日 目 一番 最大 最小 平均 標準 通常 正式 最新"
-).terms
+SAYS_NOT_WHICH = (
+    QUESTION_WORDS
+    | facts_of(
+        "current total main general new kind type sort number amount many much get level one two three four five six seven "
+        "eight nine ten first last exactly known official maximum minimum average usual standard whole full latest present "
+        "common big large small major certain original around along among between after before against now out off up "
+        "現在 全体 合計 主 種類 名前 名称 数 人 物 年 月 日 目 一番 最大 最小 平均 標準 通常 正式 最新"
+    ).terms
+)
 """Terms that stand beside a noun without saying which of its kind is meant."""
 
 
@@ -35,11 +46,32 @@ def replaced(text: str, source: str, *, known: frozenset[str]) -> frozenset[str]
     mine = facts_of(text).terms | {before for before, _ in pairs(text)}
     found = set()
     for telling, noun in pairs(text):
-        if telling in known or noun not in facts_of(source).terms or not _tells(telling):
+        if (
+            telling in known
+            or telling not in _leading(text)
+            or noun not in facts_of(source).terms
+            or not (_tells(telling) and _tells(noun))
+        ):
             continue
         others = [before for before, after in pairs(source) if after == noun]
         if others and all(_tells(word) and word not in mine and not _alike(word, telling) for word in others):
             found.add(telling)
+    return frozenset(found)
+
+
+@lru_cache(maxsize=4096)
+def _leading(text: str) -> frozenset[str]:
+    """The terms that stand where a noun phrase begins, first or second in it; every term of Japanese compounds."""
+    found: set[str] = set()
+    words = [word.casefold() for word in _WORD.findall(fold(text))]
+    for at, word in enumerate(words):
+        if (
+            not word.isascii()
+            or at == 0
+            or words[at - 1] in _OPENS
+            or (_ADJECTIVE.fullmatch(words[at - 1]) and (at == 1 or words[at - 2] in _OPENS))
+        ):
+            found.update(facts_of(word).order)
     return frozenset(found)
 
 

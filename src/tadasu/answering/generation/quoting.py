@@ -175,7 +175,8 @@ def _units(text: str) -> tuple[str, ...]:
 
 
 def _heads(piece: Evidence, evidence: Sequence[Evidence]) -> list[Evidence]:
-    """Short strips without a full stop that stand before the piece in its passage: its headings."""
+    """Short strips without a full stop that stand before the piece in its passage: its headings, a row's head row."""
+    row = bool(cells_of(piece.strip.text))
     return [
         other
         for other in evidence
@@ -183,6 +184,7 @@ def _heads(piece: Evidence, evidence: Sequence[Evidence]) -> list[Evidence]:
         and other.strip.index < piece.strip.index
         and not _STOP.search(other.strip.text.strip())
         and len(other.strip.text) < 80
+        and (row or not cells_of(other.strip.text))
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 
 from tadasu.answering.generation.expectation import Expected, expect, expected_units
 from tadasu.answering.generation.facts import Facts, facts_of
@@ -15,10 +15,14 @@ from tadasu.core.answers import Evidence
 from tadasu.text.normalize import fold
 
 _LATIN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z-]+(?=[\u3041-\u30ff\u3400-\u9fff])")
+_HAS_DIGIT = re.compile(r"\d")
+_STEM = 4
 _CODE_OR_ACRONYM = re.compile(r".*\d.*|[A-Z]{2,5}")
 _ATTRIBUTE = re.compile(r"\bwhat (?:is|was|are|were) the (?P<what>[\w -]{2,40}?) (?:of|for) ")
-# A question may add a name that its document takes for granted, if all its other words are there.
-_ALL_BUT_THE_NAME = 0.8
+# A question may add a name that its document takes for granted, if nearly all its other words are there; more so where
+# the name tells which thing is meant, as in "the Platinum level".
+_ALL_BUT_THE_NAME = 0.7
+_ALL_BUT_WHICH = 0.8
 # How alike two words must be to be the same one misspelt.
 _MISSPELT = 0.8
 
@@ -41,7 +45,11 @@ def other_subject(question: str, quote: Quote, evidence: Sequence[Evidence]) -> 
         if _comparable(name, asked.language, foreign=foreign) and not _states(everywhere, name)
     ]
     known = asked.terms & (quote.facts.terms | quote.context)
-    if missing and (len(known) < _ALL_BUT_THE_NAME * len(asked.terms) or any(map(_is_code, missing))):
+    before_a_noun = any(re.search(rf"{re.escape(name)} [a-z]", fold(question)) for name in missing)
+    enough = _ALL_BUT_WHICH if before_a_noun else _ALL_BUT_THE_NAME
+    if missing and len(known) < enough * len(asked.terms):
+        return True
+    if any(is_code(name) and (_HAS_DIGIT.search(name) or _begins(name, quote)) for name in missing):
         return True
     return not foreign and _rivals(question, quote)
 
@@ -65,13 +73,29 @@ def _rivals(question: str, quote: Quote) -> bool:
 
 
 def _states(source: Facts, name: str) -> bool:
+    """Whether a source has a name, or for what is no code one of its words, or a word like it: Brazil, Brazilian."""
     if source.states_name(name) or (not name.isascii() and fold(name).casefold().lstrip("何") in source.flat):
         return True
+    if is_code(name):
+        return False
     words = facts_of(name).order
-    return not _is_code(name) and len(words) > 1 and any(word in source.terms for word in words)
+    if len(words) == 1 and name.isascii():
+        stem = words[0]
+        return any(
+            word.startswith(stem[:_STEM]) or SequenceMatcher(None, stem, word).ratio() >= _MISSPELT
+            for word in source.terms
+            if len(stem) >= _STEM
+        ) or stem in source.flat.replace(" ", "")
+    return any(word in source.terms for word in words)
 
 
-def _is_code(name: str) -> bool:
+def _begins(name: str, quote: Quote) -> bool:
+    """Whether a quotation has the name but for its last word: Parcel S for Parcel XL."""
+    first = facts_of(name.rsplit(maxsplit=1)[0]).terms
+    return " " in name and first <= quote.facts.terms
+
+
+def is_code(name: str) -> bool:
     """Whether a name or its last word is a code or an acronym: PT-3051, Parcel XL."""
     return _CODE_OR_ACRONYM.fullmatch(name.rsplit(maxsplit=1)[-1]) is not None
 
@@ -79,4 +103,4 @@ def _is_code(name: str) -> bool:
 def _comparable(name: str, language: str, *, foreign: bool) -> bool:
     if not foreign:
         return True
-    return name.isascii() and (language == "ja" or _is_code(name))
+    return name.isascii() and (language == "ja" or is_code(name))
