@@ -1,8 +1,9 @@
 """A follow-up question as a standalone query for retrieval. The generator still gets the user's words.
 
-A chat model restates it where one is configured; rules do otherwise, and wherever the model fails. The rules, in the
-order they are asked: without a turn before, or where the question names its own topic, it stands alone; where it points
-back (it, that, それ, その …) or is too short to stand, the topic of the turns before goes in front.
+A chat model restates it where one is configured; rules do otherwise, and wherever the model fails. The rules look at
+the latest query only, which itself stands alone: what is not said again is not inherited for ever. A question with a
+subject of its own stays as it is, byte for byte. A fragment ("And of the FL-50?", 「東京の場合は？」) takes its rival's
+place in the query before; a pronoun or a bare attribute gets that query's topic, in the words that it was written in.
 """
 
 from __future__ import annotations
@@ -11,23 +12,21 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from tadasu.answering.followups import english, japanese
+from tadasu.answering.followups.contrast import Lean, codes
+from tadasu.answering.small_talk import asks_nothing
 from tadasu.core.runs import Run
 from tadasu.core.usage import Stage
 from tadasu.errors import ProviderError
 from tadasu.ports import Chance, ChatModel, Ledger, PromptTemplate
-from tadasu.text.analyze import content_terms
 from tadasu.text.language import detect
 from tadasu.text.names import proper_names
 from tadasu.text.normalize import fold
 
-_POINTS_BACK = re.compile(
-    r"\b(?:it|its|they|them|their|theirs|this|that|these|those|he|she|his|her|him|there|the same|the other|the former|"
-    r"the latter|ones?)\b|^(?:and|but|or|so|then|also|what about|how about|what if|why not|really)\b"
-    r"|それ|その|そちら|そこ|これ|この|こちら|あれ|あの|彼|彼女|同じ|前者|後者|上記|先ほど|さっき"
-    r"|^(?:では|じゃあ?|それでは|ほかに|他に|また|ちなみに|なお)",
-    re.IGNORECASE,
-)
-_TOPIC_QUESTION_JA = re.compile(r"^.{1,12}(?:は|なら|の場合は?)[？?]?$")
+_JAPANESE = re.compile(r"[ぁ-ゖァ-ヺ一-鿿]")
+_NAMES = 3
+# Who writes so many letters says what it is about.
+_LONGEST_FOLLOW_UP = 300
 _LOOK_BACK = 3
 _QUERY_TOKENS = 120
 
@@ -77,33 +76,37 @@ class RestateByChat:
 
 
 def standalone(question: str, earlier: Sequence[str]) -> str:
-    """The query to search for, given the `earlier` questions or queries of the conversation, oldest first.
+    """The query to search for, given the `earlier` queries of the conversation, oldest first.
 
     Equal to `question` where it stands alone.
 
     >>> standalone("How long is its warranty?", ["What does the PT-300 measure?"])
     'PT-300: How long is its warranty?'
+    >>> standalone("And of the FL-50?", ["How high can the FL-25 lift?"])
+    'How high can the FL-50 lift?'
     """
-    text = fold(question)
-    if not earlier or not _leans_on_others(text):
+    previous = next((query for query in reversed(earlier) if not asks_nothing(query)), "")
+    if not previous or len(question) > _LONGEST_FOLLOW_UP or asks_nothing(question):
         return question
-    topic = _topic(earlier[-_LOOK_BACK:], text)
-    return f"{' '.join(topic)}: {question}" if topic else question
+    text, before = fold(question).strip(), fold(previous[-_LONGEST_FOLLOW_UP:]).strip()
+    rules = japanese if _JAPANESE.search(text) else english
+    lean = rules.lean(text)
+    if lean is Lean.COMPLETE:
+        return question
+    if lean is Lean.CONTRAST and (query := rules.contrasted(text, before)):
+        return question if query == text else _written(query)
+    switched = bool(_JAPANESE.search(text)) is not bool(_JAPANESE.search(before))
+    topic = _names(before) if switched else rules.topic(before)
+    topic = [part for part in topic if part not in text]
+    if not topic:
+        return question
+    return _written(rules.joined(text if rules is japanese else question, topic))
 
 
-def _leans_on_others(text: str) -> bool:
-    if _POINTS_BACK.search(text) or _TOPIC_QUESTION_JA.match(text):
-        return True
-    return not proper_names(text) and len(content_terms(text)) <= 2
+def _names(text: str) -> list[str]:
+    return (codes(text) or proper_names(text))[:_NAMES]
 
 
-def _topic(earlier: Sequence[str], text: str) -> list[str]:
-    """Names of the latest question that has any and is not named in `text`; else its content terms."""
-    for previous in reversed(earlier):
-        folded = fold(previous)
-        names = [name for name in proper_names(folded) if name not in text]
-        if names:
-            return list(dict.fromkeys(names))[:3]
-    own = set(content_terms(text))
-    terms = [term for term in content_terms(fold(earlier[-1])) if term not in own]
-    return list(dict.fromkeys(terms))[:5]
+def _written(query: str) -> str:
+    """The question marks of a Japanese query as they are written: folding made them narrow."""
+    return re.sub(r"(?<=[ぁ-ゖァ-ヺ一-鿿])\?", "？", query)
