@@ -123,11 +123,11 @@ _UNITS: tuple[tuple[frozenset[str], re.Pattern[str]], ...] = tuple(
 
 
 # What is counted in things, not measured: "how many vans", but not "how many working days".
-_THINGS = re.compile(
-    r"\bhow many (?!(?:[\w-]+ ){0,2}?(?:second|minute|hour|day|week|month|year|night|time|percent|degree|met(?:er|re)|km|kilo|gram|kg"
-    r"|lit(?:er|re)|ton|inch|feet|mile|euro|dollar|yen|volt|amp|watt|bar\b|pascal|mm\b|cm\b|character|point|people|person|employee))"
-    r"|何[台個本枚社校](?!目)"
+_MEASURES = (
+    "second|minute|hour|day|week|month|year|night|time|percent|degree|met(?:er|re)|km|kilo|gram|kg|lit(?:er|re)|ton|inch"
+    "|feet|mile|euro|dollar|yen|volt|amp|watt|bar\\b|pascal|mm\\b|cm\\b|character|point|people|person|employee"
 )
+_THINGS = re.compile(rf"\bhow many (?!(?:[\w-]+ ){{0,2}}?(?:{_MEASURES}))|何[台個本枚社校](?!目)")
 _COUNTED_IN = frozenset(["人", "台", "個", "本", "枚", "件", "社", "校", "名", "つ"]) | {""}
 # Units of a share or a multiple, and none at all: any quantity may be given in them.
 _OF_ANYTHING = frozenset({"", "%", "倍", "割"})

@@ -40,6 +40,7 @@ _HALF = 1 / 2
 # What was and is no more; a page of the web beside the reader's own documents.
 _PAST = 0.6
 _WEB = 0.3
+_WEB_ON_US = 3.0
 # Each cell of a table row that the question states whole.
 _NAMED = 0.4
 # A document of the very date that the question names.
@@ -50,6 +51,8 @@ _LEADING = 0.85
 _RIVAL = 0.5
 # How near to the best a sentence with a figure must come to be quoted before one without, where a figure is asked for.
 _ABLE = 0.5
+# A question about the reader's own company, which no page of the web calls "the company".
+_ON_US = re.compile(r"\b(?:the company|our|we|us)\b|当社|弊社|わが社|我が社|(?:^|[、。 ])会社の")
 _PRONOUN = re.compile(
     r"(?:it|its|they|their|this|these|that|those|he|she|his|her|such)\b|(?:これ|それ|彼|この|その|同(?!じ))"
 )
@@ -238,7 +241,9 @@ def _score(question: str, quotes: Sequence[Quote]) -> list[_Scored]:
         score = quote.evidence.score + _WORDS * share + fits(expected, quote.facts, asked, units=units) - quote.penalty
         score += _NAMED * named_cells(question, quote)
         score += _of_the_same(quote, named) + _DATED * of_the_time(quote, asked)
-        score -= _PAST * of_the_past(question, quote) + _WEB * (quote.evidence.strip.origin is Origin.WEB)
+        score -= _PAST * of_the_past(question, quote)
+        if quote.evidence.strip.origin is Origin.WEB:
+            score -= _WEB_ON_US if _ON_US.search(asked.flat) else _WEB
         if expected is not Expected.YES_NO and _echoes(quote, asked):
             score -= _ECHO
         scored.append(_Scored(quote, score, covered))

@@ -26,9 +26,10 @@ _MISSPELT = 0.8
 SAYS_NOT_WHICH = (
     QUESTION_WORDS
     | facts_of(
-        "current total main general new kind type sort number amount many much get level one two three four five six seven "
-        "eight nine ten first last exactly known official maximum minimum average usual standard whole full latest present "
-        "common big large small major certain original around along among between after before against now out off up "
+        "current total main general new kind type sort number amount many much get level one two three four "
+        "five six seven eight nine ten first last exactly known official maximum minimum average usual "
+        "standard whole full latest present common big large small major certain original around along among "
+        "between after before against now out off up "
         "現在 全体 合計 主 種類 名前 名称 数 人 物 年 月 日 目 一番 最大 最小 平均 標準 通常 正式 最新"
     ).terms
 )
@@ -44,14 +45,10 @@ def replaced(text: str, source: str, *, known: frozenset[str]) -> frozenset[str]
     ['diesel']
     """
     mine = facts_of(text).terms | {before for before, _ in pairs(text)}
+    theirs, leading = facts_of(source).terms, _leading(text)
     found = set()
     for telling, noun in pairs(text):
-        if (
-            telling in known
-            or telling not in _leading(text)
-            or noun not in facts_of(source).terms
-            or not (_tells(telling) and _tells(noun))
-        ):
+        if telling in known or telling not in leading or noun not in theirs or not (_tells(telling) and _tells(noun)):
             continue
         others = [before for before, after in pairs(source) if after == noun]
         if others and all(_tells(word) and word not in mine and not _alike(word, telling) for word in others):
@@ -65,12 +62,8 @@ def _leading(text: str) -> frozenset[str]:
     found: set[str] = set()
     words = [word.casefold() for word in _WORD.findall(fold(text))]
     for at, word in enumerate(words):
-        if (
-            not word.isascii()
-            or at == 0
-            or words[at - 1] in _OPENS
-            or (_ADJECTIVE.fullmatch(words[at - 1]) and (at == 1 or words[at - 2] in _OPENS))
-        ):
+        second = at > 0 and _ADJECTIVE.fullmatch(words[at - 1]) and (at == 1 or words[at - 2] in _OPENS)
+        if not word.isascii() or at == 0 or words[at - 1] in _OPENS or second:
             found.update(facts_of(word).order)
     return frozenset(found)
 

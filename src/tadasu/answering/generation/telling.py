@@ -13,6 +13,7 @@ from tadasu.answering.generation.phrases import SAYS_NOT_WHICH, replaced
 from tadasu.answering.generation.quoting import Quote, surroundings
 from tadasu.core.answers import Evidence
 from tadasu.text.normalize import fold
+from tadasu.text.stopwords import ENGLISH_STOPWORDS
 
 _LATIN = re.compile(r"(?<![A-Za-z0-9])[A-Za-z][A-Za-z-]+(?=[\u3041-\u30ff\u3400-\u9fff])")
 _HAS_DIGIT = re.compile(r"\d")
@@ -45,7 +46,7 @@ def other_subject(question: str, quote: Quote, evidence: Sequence[Evidence]) -> 
         if _comparable(name, asked.language, foreign=foreign) and not _states(everywhere, name)
     ]
     known = asked.terms & (quote.facts.terms | quote.context)
-    before_a_noun = any(re.search(rf"{re.escape(name)} [a-z]", fold(question)) for name in missing)
+    before_a_noun = any(_stands_before_a_noun(name, question) for name in missing)
     enough = _ALL_BUT_WHICH if before_a_noun else _ALL_BUT_THE_NAME
     if missing and len(known) < enough * len(asked.terms):
         return True
@@ -70,6 +71,11 @@ def _rivals(question: str, quote: Quote) -> bool:
     """Whether a noun of the question stands in the quotation with another word before it that tells which is meant."""
     known = quote.facts.terms | quote.context
     return bool(replaced(question, quote.text, known=known))
+
+
+def _stands_before_a_noun(name: str, question: str) -> bool:
+    after = re.search(rf"{re.escape(name)} ([a-z]+)", fold(question))
+    return after is not None and after[1] not in ENGLISH_STOPWORDS
 
 
 def _states(source: Facts, name: str) -> bool:

@@ -104,12 +104,7 @@ def _select_one(
     scored = score_strips(graded)
     written = [i for i, one in enumerate(scored) if one.strip.text.strip()]
     heads = {i for i in written if is_heading(scored[i].strip, graded.passage)}
-    why: dict[int, str] = {}
-    for i in written:
-        if not scored[i].known:
-            why[i] = "the grader scored the passage only"
-        elif scored[i].score >= settings.strip_threshold:
-            why[i] = f"{scored[i].score:.2f} >= {settings.strip_threshold:.2f}"
+    why = _chosen(scored, written, settings)
     bodies = [i for i in written if i not in heads] or written
     for i in sorted(bodies, key=lambda i: (-scored[i].score, i))[:at_least]:
         why.setdefault(i, "best strip of its passage")
@@ -143,14 +138,24 @@ def _select_one(
 
 
 def _complete(strips: Sequence[Strip], why: dict[int, str], serves: dict[int, tuple[int, str]]) -> None:
-    """The rest of small tables and short lists with a strip in `why` or `serves`, or announced by one, into `serves`."""
+    """The rest of small tables and short lists with a strip in `why` or `serves`, or announced by one, to `serves`."""
     for rows in (*small_tables(strips), *short_lists(strips)):
-        before = max((i for i in why.keys() | serves.keys() if i < min(rows)), default=None)
-        chosen = min(rows & (why.keys() | serves.keys()), default=None)
-        if chosen is None and before is not None and announces(strips, before, min(rows)):
-            chosen = before
-        for i in sorted(rows - why.keys()) if chosen is not None else ():
+        kept = why.keys() | serves.keys()
+        announcing = [i for i in kept if i < min(rows) and announces(strips, i, min(rows))]
+        for i in sorted(rows - why.keys()) if rows & kept or announcing else ():
+            chosen = min(rows & kept, default=max(announcing, default=i))
             serves.setdefault(i, (chosen, f"of one table or list with strip {chosen}"))
+
+
+def _chosen(scored: Sequence[ScoredStrip], written: Sequence[int], settings: RefinementSettings) -> dict[int, str]:
+    """The strips that are selected by their score, each with the reason."""
+    why: dict[int, str] = {}
+    for i in written:
+        if not scored[i].known:
+            why[i] = "the grader scored the passage only"
+        elif scored[i].score >= settings.strip_threshold:
+            why[i] = f"{scored[i].score:.2f} >= {settings.strip_threshold:.2f}"
+    return why
 
 
 def _around(index: int, written: Sequence[int], reach: int) -> list[int]:
