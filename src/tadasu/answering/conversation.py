@@ -95,6 +95,8 @@ def standalone(question: str, earlier: Sequence[str]) -> str:
         return question
     if lean is Lean.CONTRAST and (query := rules.contrasted(text, before)):
         return question if query == text else _written(query)
+    if query := rules.continued(text, before):
+        return _written(query)
     switched = bool(_JAPANESE.search(text)) is not bool(_JAPANESE.search(before))
     topic = _names(before) if switched else rules.topic(before)
     topic = [part for part in topic if part not in text]

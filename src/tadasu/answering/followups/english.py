@@ -57,6 +57,11 @@ _GENERIC = word_set("""
     company organisation organization firm business year month week quarter morning afternoon evening document
     documents file collection knowledge country
     """)
+_PEOPLE = word_set("""
+    employee staff worker intern contractor manager customer client driver member person user colleague trainee
+    apprentice supplier visitor guest parent director officer freelancer
+    """)
+_COMPARED_WORDS = word_set("one ones this that these those same other")
 _POSSESSIVES = word_set("its their theirs his her hers")
 _PRONOUNS = word_set("it they them he she him") | _POSSESSIVES
 _BORDERS = word_set("if when after before once while because and or but unless until where although")
@@ -122,19 +127,36 @@ def contrasted(text: str, previous: str) -> str:
 
 
 def topic(previous: str) -> list[str]:
-    """What `previous` is about, in its own words: its codes, else its noun phrases; at most three."""
+    """What `previous` is about, in its own words: its codes, else one noun phrase; more would drown what is asked.
+
+    A thing goes before those who have it, and before its attributes: of "How many days of annual leave do interns get?"
+    it is "annual leave". After a query that has a topic in front, that one, and what its question adds.
+    """
     found = codes(previous)
     if found:
         return found[:3]
     anchor = _ANCHOR.match(previous)
     body = previous[anchor.end() :] if anchor else previous
     phrases = _phrases(body)
-    about = [phrase for phrase in phrases if not _only(phrase, _ATTRIBUTES)]
+    about = [_PARTICIPLE.sub("", phrase) for phrase in phrases if not _PARTICIPLE.fullmatch(f" {phrase}")]
+    about = [phrase for phrase in about if not _only(phrase, _ATTRIBUTES)]
+    things = [phrase for phrase in about if _singular(_content(phrase)[-1]) not in _PEOPLE]
+    sure = [phrase for phrase in things if " " in phrase or _is_noun(phrase, body)]
     if anchor:
-        sure = [phrase for phrase in about if " " in phrase or phrase.endswith("ed") or _is_noun(phrase, body)]
-        return [*anchor.group(1).split(", ")[:2], *sure[:1]]
-    things = [_PARTICIPLE.sub("", phrase) for phrase in about if not _PARTICIPLE.fullmatch(f" {phrase}")]
-    return (things or about or phrases)[:3]
+        return [*anchor.group(1).split(", ")[:1], *sure[:1]]
+    owners = [phrase for phrase in sure or things if _singular(phrase.split(" of ")[0].split()[-1]) not in _ATTRIBUTES]
+    return (owners or things or about or phrases)[:1]
+
+
+def continued(text: str, previous: str) -> str:
+    """`previous` and the question `text` behind it, where `text` only asks ("Until when?"); else empty."""
+    if _content(text):
+        return ""
+    spoken = {word.lower() for word in _WORD.findall(text)}
+    if spoken & (_PRONOUNS | _COMPARED_WORDS) or not spoken & _ASKS:
+        return ""
+    whole = [part for part in re.split(r"(?<=\?) ", previous) if _content(part)]
+    return " ".join([*whole, text]) if whole else ""
 
 
 def joined(question: str, parts: Sequence[str]) -> str:

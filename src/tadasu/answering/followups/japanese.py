@@ -48,6 +48,10 @@ _PLAIN_ATTRIBUTES = (
 )
 _ATTRIBUTE = re.compile(rf"(?:{_PLAIN_ATTRIBUTES}|{_MIXED}|[0-9]+)+")
 _TOPIC = re.compile(rf"({_PHRASE})(?=は|が|を|について|って|には|では|に|で)")
+_ONLY_ASKS = re.compile(
+    r"(?:それは)?(?:なぜ|どうして|何故|いつ|どこ|誰|どのくらい|どれくらい|いくら|いくつ|何[一-鿿]{0,2})(?:まで|から|で|に|が|へ|頃|ごろ|以内)?"
+    r"(?:です|でしょう|なの)?か?[?。]*"
+)
 # A noun that is the verb: 誰が設立しましたか.
 _VERBAL = re.compile(
     r"(?<![一-鿿々ァ-ヺーA-Za-z0-9])(?:[一-鿿]{2}|[ァ-ヺー]{3,})(?=し(?:ま|て|た|な)|され|する|でき|せず)"
@@ -113,6 +117,16 @@ def topic(previous: str) -> list[str]:
         return anchor.group(1).split("、")[:3]
     others = [noun for noun in _nouns(body) if not _is_attribute(noun)]
     return others[:2] or ([phrase] if phrase else [])
+
+
+def continued(text: str, previous: str) -> str:
+    """`previous` and the question `text` behind it, where `text` only asks (「いつまでですか」); else empty."""
+    body = _body(text)
+    if not _ONLY_ASKS.fullmatch(body):
+        return ""
+    whole = [part for part in re.split(r"(?<=[?。])", previous) if part and not _ONLY_ASKS.fullmatch(part)]
+    before = "".join(whole).rstrip()
+    return f"{before}{'' if before.endswith(('?', '。')) else '。'}{body}" if before else ""
 
 
 def joined(question: str, parts: Sequence[str]) -> str:
