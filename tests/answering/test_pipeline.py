@@ -13,6 +13,7 @@ from tadasu.answering.correction.policy import CorrectionSettings
 from tadasu.answering.generation import AnswerComposer, ChatWriter, ExtractiveWriter
 from tadasu.answering.pipeline import Inquiry, Pipeline
 from tadasu.answering.refinement import RefinementSettings
+from tadasu.app.statistics import figures
 from tadasu.core.answers import AnswerStatus, Reason
 from tadasu.core.documents import Origin, Passage, Reader, Scope
 from tadasu.core.events import Event, RunEnded, TextReleased
@@ -24,6 +25,7 @@ from tadasu.providers.scripted import ScriptedChat
 from tadasu.runtime.budget import Limits
 from tadasu.runtime.world import FixedWorld, SystemIds
 from tadasu.storage.runs import SqlRunBook
+from tadasu.text.messages import translate
 from tests.answering.correction.worlds import ScriptedGrader, ScriptedSearch, ScriptedWeb
 from tests.answering.writing import Words, passage
 
@@ -232,6 +234,35 @@ async def test_a_follow_up_is_searched_for_standalone_while_the_model_gets_the_u
     assert second.query == search.asked[-1].query != second.question
     assert "How long is its warranty?" in "\n".join(m.content for m in chat.requests[-1])
     assert (second.previous_run, second.session) == (first.id, "s1")
+
+
+@pytest.mark.parametrize(
+    ("said", "language", "words"),
+    [
+        ("thanks!", "en", "not a question"),
+        ("ありがとうございます。", "ja", "質問ではない"),
+        ("?!", "en", "not a question"),
+    ],
+)
+async def test_small_talk_is_answered_without_a_search_and_leaves_the_topic_alone(
+    runs: SqlRunBook, said: str, language: str, words: str
+) -> None:
+    search = ScriptedSearch(shelf("en"))
+    line = pipeline(runs, search, ScriptedGrader({"good": 0.9}))
+    first = await line.answer(Inquiry("Where is the PT-300 made?"))
+    searches = len(search.asked)
+    events: list[Event] = []
+    run = await line.answer(Inquiry(said, history=[first], session="s1"), listen=events.append)
+    assert len(search.asked) == searches
+    assert (run.answer.reason, run.rounds, run.stop_reason, run.query) == (Reason.NO_QUESTION, (), "small talk", said)
+    assert words in run.answer.text
+    assert run.language == language
+    assert "".join(e.text for e in events if isinstance(e, TextReleased)) == run.answer.text
+    assert runs.load(run.id, reader=Reader()) == run
+    assert translate(run.stop_reason, "ja") != run.stop_reason
+    assert figures([first, run]).verdicts == {"correct": 1}
+    third = await line.answer(Inquiry("How long is its warranty?", history=[first, run], session="s1"))
+    assert third.query == "PT-300: How long is its warranty?"
 
 
 async def test_a_chat_model_restates_a_follow_up_and_the_rules_do_where_it_fails(runs: SqlRunBook) -> None:

@@ -155,13 +155,18 @@ def continued(text: str, previous: str) -> str:
     spoken = {word.lower() for word in _WORD.findall(text)}
     if spoken & (_PRONOUNS | _COMPARED_WORDS) or not spoken & _ASKS:
         return ""
-    whole = [part for part in re.split(r"(?<=\?) ", previous) if _content(part)]
-    return " ".join([*whole, text]) if whole else ""
+    whole = _without_bare_questions(previous)
+    return f"{whole} {text}" if whole else ""
 
 
 def joined(question: str, parts: Sequence[str]) -> str:
     """`question` behind its topic."""
     return f"{', '.join(parts)}: {question}"
+
+
+def _without_bare_questions(query: str) -> str:
+    """`query` without what an earlier `continued` put behind it."""
+    return " ".join(part for part in re.split(r"(?<=\?) ", query) if _content(part))
 
 
 def _content(text: str) -> list[str]:
@@ -315,4 +320,4 @@ def _added(fragment: str, previous: str) -> str:
     spoken = fragment.split(" ", 1)
     if spoken[0].lower() in _PREPOSITIONS | _DETERMINERS:
         fragment = " ".join([spoken[0].lower(), *spoken[1:]])
-    return f"{previous.rstrip(' ?.')}, {fragment}?"
+    return f"{_without_bare_questions(previous).rstrip(' ?.')}, {fragment}?"
