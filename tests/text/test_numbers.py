@@ -181,3 +181,22 @@ def test_any_whole_number_is_read_back_from_each_notation(value: int) -> None:
     large += str(rest) if rest or not large else ""
     for written in (grouped, wide, large):
         assert only(f"合計{written}円です").value == Decimal(value), written
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "unit"),
+    [
+        ("The fee is EUR 1,200.", 1200, "EUR"),
+        ("USD 20 each", 20, "USD"),
+        ("GBP 7.50", 7.5, "GBP"),
+        ("料金は JPY 6,000です。", 6000, "円"),
+        ("Amount EUR 18.4 million", 18_400_000, "EUR"),
+    ],
+)
+def test_a_currency_code_before_an_amount_is_its_unit(text: str, value: float, unit: str) -> None:
+    assert [(float(n.value), n.unit) for n in numbers(text)] == [(value, unit)]
+
+
+@pytest.mark.parametrize("text", ["PEUR 3", "Price EUR: 59", "料金（EUR）は59"])
+def test_letters_that_are_no_code_before_an_amount_are_no_unit(text: str) -> None:
+    assert [n.unit for n in numbers(text)] == [""]

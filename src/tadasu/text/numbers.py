@@ -46,7 +46,7 @@ _NUMBER = re.compile(
     r"|(?<![A-Za-z_])(?!FY|CY)[A-Za-z_]+[-_/]?[0-9][A-Za-z0-9_-]*)"
     r"|(?P<time>(?<![0-9:])(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?![0-9:]))"
     r"|(?P<mixed>(?<![0-9])(?P<whole>[0-9]+) (?P<over>[1-9][0-9]?)/(?P<under>[2-9]|[1-9][0-9])(?![0-9/]))"
-    rf"|(?! )(?P<sign>[-▲△+±]|マイナス|minus )?(?P<currency>US\$|[$¥€£])? ?"
+    rf"|(?! )(?P<sign>[-▲△+±]|マイナス|minus )?(?P<currency>US\$|[$¥€£]|(?<![A-Za-z])(?:EUR|USD|GBP|JPY)(?= ?[0-9]))? ?"
     rf"(?P<digits>{JAPANESE}|(?<![0-9A-Za-z])\.[0-9]+)(?:[eE](?P<power>[+-]?[0-9]{{1,2}})(?![A-Za-z0-9]))?"
     rf"|(?P<words>{NUMBER_WORDS})",
     re.IGNORECASE,
@@ -120,6 +120,9 @@ def _scan_between(text: str, start: int, end: int) -> Iterator[_Found]:
         if match["skip"]:
             continue
         if match["time"]:
+            if pending is not None:
+                yield pending
+                pending = None
             hours, minutes = match["time"].split(":")
             hour, _ = _of_day(text, Decimal(hours), match.start(), match.end())
             yield _Found(hour, "時", match.start(), match.end())

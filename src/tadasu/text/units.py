@@ -132,8 +132,18 @@ CANONICAL: dict[str, str] = {
 LOOSE = word_set("度 個 台 本 枚 件 点 社 冊 匹 号 番 位 章 条 種 か所 代 期 校 曲 次 回 人 か国 世帯 階")
 """Counters that another language leaves out or names by a noun: they never make two quantities differ."""
 
-PREFIXED = {"$": "USD", "US$": "USD", "¥": "円", "€": "EUR", "£": "GBP"}
-"""Currency signs before a number."""
+PREFIXED = {
+    "$": "USD",
+    "US$": "USD",
+    "USD": "USD",
+    "¥": "円",
+    "JPY": "円",
+    "€": "EUR",
+    "EUR": "EUR",
+    "£": "GBP",
+    "GBP": "GBP",
+}
+"""Currency signs and codes before a number."""
 
 _SCALES: dict[str, tuple[str, str]] = {
     "km": ("m", "1000"), "cm": ("m", "0.01"), "mm": ("m", "0.001"), "um": ("m", "0.000001"), "nm": ("m", "0.000000001"),
