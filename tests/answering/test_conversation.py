@@ -211,6 +211,25 @@ MORE: dict[str, Dialogue] = {
         ("ところで、会社は何年に設立されましたか", SAME),
         ("さようなら", SAME),
     ],
+    "en: who is on call": [
+        ("Who is on call this week?", SAME),
+        ("What about next week?", "Who is on call next week?"),
+        ("What is a security key?", SAME),
+        ("Is it free?", "security key: Is it free?"),
+    ],
+    "en: tariffs": [
+        ("What does the tariff Express EU cost?", SAME),
+        ("and Economy EU?", "What does the tariff Economy EU cost?"),
+        ("Which is cheaper?", "tariff Economy EU: Which is cheaper?"),
+        ("and for bulk customers", "tariff Economy EU: Which is cheaper, for bulk customers?"),
+    ],
+    "ja: travel": [
+        ("新幹線は何km以上で使えますか", SAME),
+        ("タクシーは？", "タクシーは何km以上で使えますか"),
+        ("領収書は何年保管しますか", SAME),
+        ("誰に提出しますか", "領収書: 誰に提出しますか"),
+        ("それを無くした場合は？", "領収書を無くした場合は？"),
+    ],
     "en: only a question word": [
         ("Who founded the company?", SAME),
         ("When?", "Who founded the company? When?"),

@@ -37,6 +37,7 @@ CODE = "code"
 NAME = "name"
 ACRONYM = "acronym"
 _YEAR = "year"
+_PERIOD = "period"
 # Each line holds what excludes one another; the longest match counts.
 _CONTRASTS = tuple(
     words(line.replace("_", "\u00a0"))
@@ -74,6 +75,7 @@ _CODE = re.compile(rf"(?<![A-Za-z0-9-])(?:(?!(?:{{starters}})\b)[A-Z][a-z]+ )*{_
     "Is|Are|Was|Were|Do|Does|Did|Can|Could|Will|Would|Should|Has|Have|What|Which|Who|When|Where|Why|How|The|And|Of|For|In"
     "|On|At|To|With|Or|But|So|Also|If|May|Might|Must|Then|About",
 ))  # fmt: skip
+_PERIODS = re.compile(r"\b(?:this|next|last) (?:week|month|year|quarter|weekend)\b", re.IGNORECASE)
 _YEARS = re.compile(r"(?<![0-9A-Za-z.,-])(?:19|20)[0-9]{2}(?:年度?)?(?![0-9A-Za-z,-])")
 
 
@@ -89,6 +91,8 @@ def entities(text: str) -> list[Entity]:
         take(*match.span(), CODE)
     for match in _YEARS.finditer(text):
         take(*match.span(), _YEAR)
+    for match in _PERIODS.finditer(text):
+        take(*match.span(), _PERIOD)
     for match in _CLASS_WORD.finditer(text):
         take(*match.span(), _CLASS_OF[match.group().lower()])
     for name in proper_names(text):

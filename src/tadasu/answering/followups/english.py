@@ -31,7 +31,8 @@ _FUNCTION = (
     _ASKS | _DETERMINERS | _PREPOSITIONS | word_set("""
     and or but so then also if while because although though not just only very too such own same other be been being
     i me us you we he she it its they them their theirs his her him hers this that these those there here one ones
-    done many much often long high far fast big old deep wide tall heavy large soon late early exactly actually really
+    done next last first second previous many much often long high far fast big old deep wide tall heavy
+    large soon late early exactly actually really
     tell explain show list give describe please know want need ask more most s t re ve ll d m let
     up down out off again still yet now always ever when's already else usually normally
     """)
@@ -76,6 +77,9 @@ _EXPLETIVE = re.compile(
     r" (?:to|that|for|if)\b"
     r"|\bit (?:\w+ly )?(?:take|takes|cost|costs)\b(?=.* (?:to|for) )|\bwhat time is it\b",
     re.IGNORECASE,
+)
+_WHICH_OF_THEM = re.compile(
+    r"^which (?:is|are|was|were|has|have) (?:\w+er|more \w+|the \w+est|best|better)\W*$", re.IGNORECASE
 )
 _LEFT_OPEN = re.compile(r"\b(?:included|eligible|entitled|affected|covered|exempt|too|as well)\W*$", re.IGNORECASE)
 _ANCHOR = re.compile(r"^([^:?!.]{1,80}): (?=\S)")
@@ -215,7 +219,7 @@ def _nouns(spoken: Sequence[str]) -> list[int]:
 
 def _points_back(body: str) -> bool:
     """Whether a pronoun stands in `body` that nothing before it in `body` explains."""
-    if _COMPARED.search(body):
+    if _COMPARED.search(body) or _WHICH_OF_THEM.search(body):
         return True
     plain = _EXPLETIVE.sub(lambda match: "x" * len(match.group()), body)
     tokens = [match.group().lower() for match in re.finditer(rf"{_WORD.pattern}|[,;:]", plain)]
@@ -251,7 +255,8 @@ def _is_bound(words: Sequence[str], at: int, body: str) -> bool:
 
 def _is_noun(word: str, body: str) -> bool:
     spoken = [one.lower() for one in _WORD.findall(body)]
-    return any(spoken[at] == word.lower() for at in _nouns(spoken))
+    leads = _DETERMINERS | _PREPOSITIONS
+    return any(spoken[at] == word.lower() and spoken[at - 1] in leads for at in _nouns(spoken))
 
 
 def _phrases(text: str) -> list[str]:
