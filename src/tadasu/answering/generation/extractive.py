@@ -33,7 +33,6 @@ _ECHO = 0.6
 # Below this evidence score, a sentence without a word of the question in it or above it is about something else.
 _WEAK = 0.5
 _LIKELY = 0.7
-_SURE_ENOUGH = 0.55
 _THIRD = 1 / 3
 _TWO_FIFTHS = 2 / 5
 _HALF = 1 / 2
@@ -125,7 +124,8 @@ class ExtractiveWriter:
             return ()
         rows = undecided(question, best.quote, [one.quote for one in scored])
         if rows != [best.quote]:
-            return rows
+            # Of a table in another language nothing tells that it is the one asked about, but for the grades.
+            return rows if verdict is Verdict.CORRECT or not _foreign(question, best.quote) else ()
         if items := whole_list(question, best.quote, quotes):
             return items
         for lead in scored[:_LEADS]:
@@ -174,7 +174,7 @@ def _on_topic(question: str, quote: Quote, evidence: Sequence[Evidence], *, verd
     question asks for (a person, a date, a number) must be there, its names in the passage, a third of its words in the
     sentence, and half in it or above it; less is enough where not all grades were low (AMBIGUOUS).
     A quantity must be there in any case: a temperature is no answer about a weight. Between languages no words can be
-    compared.
+    compared: there the grade decides, or the model named with a quantity of the kind.
     """
     asked, expected, units = facts_of(question), expect(question), expected_units(question)
     sure = verdict is Verdict.CORRECT
@@ -182,8 +182,10 @@ def _on_topic(question: str, quote: Quote, evidence: Sequence[Evidence], *, verd
         expected, quote.facts, asked, units=units
     ):
         return False
-    if {asked.language, quote.facts.language} == {"en", "ja"}:
-        return sure or bool(codes(question)) or quote.evidence.score >= _SURE_ENOUGH
+    if _foreign(question, quote):
+        likely = quote.evidence.score >= _LIKELY and verdict is not Verdict.INCORRECT
+        named = bool(codes(question) & quote.about) and (bool(units) or quote.evidence.score >= _WEAK)
+        return sure or named or likely
     if sure:
         return bool(asked.terms & (quote.facts.terms | quote.context)) or quote.evidence.score >= _WEAK
     likely = verdict is Verdict.AMBIGUOUS and quote.evidence.score >= _LIKELY
@@ -196,6 +198,11 @@ def _on_topic(question: str, quote: Quote, evidence: Sequence[Evidence], *, verd
     own, shared = wanted & quote.facts.terms, wanted & (quote.facts.terms | quote.context)
     enough = _THIRD if likely else _TWO_FIFTHS if verdict is Verdict.AMBIGUOUS else _HALF
     return len(own) >= _THIRD * len(wanted) and len(shared) >= enough * len(wanted)
+
+
+def _foreign(question: str, quote: Quote) -> bool:
+    """Whether the question and a quotation are in the two languages that share no words."""
+    return {facts_of(question).language, quote.facts.language} == {"en", "ja"}
 
 
 def _about(question: str, evidence: Sequence[Evidence]) -> list[Evidence]:
@@ -234,7 +241,7 @@ def _score(question: str, quotes: Sequence[Quote]) -> list[_Scored]:
         covered = wanted & (_without(quote.text, named) if named else quote.facts.terms)
         near = (wanted & quote.context) - covered
         share = (sum(weights[t] for t in covered) + 0.5 * sum(weights[t] for t in near)) / total
-        if {asked.language, quote.facts.language} == {"en", "ja"} and quote.evidence.score >= _WEAK:
+        if _foreign(question, quote) and quote.evidence.score >= _WEAK:
             share = max(share, quote.evidence.score)
         here = [(a, b) for a, b in phrases if a in covered and b in covered]
         share += _PHRASES * sum(_adjacent(a, b, quote.facts.order) for a, b in here) / (len(phrases) or 1)
