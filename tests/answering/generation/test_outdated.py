@@ -7,7 +7,7 @@ import pytest
 from tadasu.answering.generation.extractive import ExtractiveWriter
 from tadasu.answering.generation.grounding import check
 from tadasu.core.answers import Evidence
-from tests.answering.writing import compose, evidence
+from tests.answering.writing import chat, compose, evidence
 
 
 def documents(language: str, *, marked: bool) -> tuple[Evidence, ...]:
@@ -125,6 +125,30 @@ async def test_a_cell_with_the_head_of_its_column_passes_the_check(
     assert answer.removed == ()
     if answer.text.startswith(("Sources differ:", "資料により")):
         assert answer.text.count("\n- ") == 2
+
+
+@pytest.mark.parametrize(
+    ("language", "reply", "shown"),
+    [
+        ("en", "Sources differ:\n- 25 days [1]\n- 99 days [2]", "25 days [1]"),
+        ("en", "Sources differ:\n- 99 days [1]\n- 22 days [2]", "22 days [1]"),
+        ("en", "Sources differ:\n- 25 days [1]\n- 22 days [2]", "Sources differ:\n- 25 days [1]\n- 22 days [2]"),
+        ("ja", "資料により記載が異なります：\n- 25日 [1]\n- 99日 [2]", "25日 [1]"),
+        (
+            "ja",
+            "資料により記載が異なります：\n- 25日 [1]\n- 22日 [2]",
+            "資料により記載が異なります：\n- 25日 [1]\n- 22日 [2]",
+        ),
+    ],
+)
+async def test_sources_that_differ_are_two_at_least(language: str, reply: str, shown: str) -> None:
+    if language == "en":
+        pieces = evidence(("a", "Employees receive 25 days."), ("b", "Employees receive 22 days."))
+    else:
+        pieces = evidence(("a", "休暇は25日です。"), ("b", "休暇は22日です。"))
+    question = "How many days do employees receive?" if language == "en" else "休暇は何日ですか"
+    answer = await compose(chat(reply), question, pieces, language=language)
+    assert answer.text.replace("日[", "日 [") == shown
 
 
 STRIPS = [piece.strip for piece in evidence(("a", "Employees receive 25 days."), ("b", "Employees receive 22 days."))]

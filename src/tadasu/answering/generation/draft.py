@@ -18,6 +18,9 @@ from tadasu.ports import WritingTask
 
 _BARE_YES_NO = re.compile(r"(?:yes|no|はい|いいえ|ええ)[\s.。,、!！]*", re.IGNORECASE)
 _LEAD = re.compile(r"[:：]\s*\**$")
+# A lead-in that promises two sides.
+_DIFFER = re.compile(r"\b(?:differ|disagree|contradict)|異な|食い違", re.IGNORECASE)
+_MARK = re.compile(r"^(?:[-*•・]|\d{1,2}[.)])\s*")
 # A heading, or the head or the rule of a table: it stands over what follows and claims nothing.
 _HEADING = re.compile(r"#{1,6}\s|\*\*[^*]+\*\*$|\|(?:[^|\d\n]*\|)+$")
 _CELL_WORDS, _CELL_LENGTH = 2, 24
@@ -70,6 +73,7 @@ class Draft:
         self._by_number = {piece.number: piece for piece in task.evidence}
         self._numbering = Numbering(task.evidence)
         self._waiting: list[Written] = []
+        self._side: tuple[Written, tuple[int, ...]] | None = None
         self._refused = False
         self._moved = False
         self._pieces: list[str] = []
@@ -101,13 +105,28 @@ class Draft:
             self._refused = self._refused or is_refusal(sentence.text)
             self._remove(sentence, verdict)
             return []
+        return self._support(sentence, support)
+
+    def _support(self, sentence: Written, support: Sequence[Evidence]) -> list[SentenceReleased]:
+        """What a supported sentence makes certain; one side of a contradiction waits for the other."""
+        numbers = tuple(piece.number for piece in support)
+        if self._side is None and any(_DIFFER.search(lead.text) for lead in self._waiting):
+            self._side = sentence, numbers
+            return []
+        side, self._side = self._side, None
         shown = [self._release(lead, (), "") for lead in self._leads(support)]
-        return [*shown, self._release(sentence, tuple(piece.number for piece in support), "")]
+        if side is not None:
+            shown.append(self._release(*side, ""))
+        return [*shown, self._release(sentence, numbers, "")]
 
     def close(self) -> list[SentenceReleased]:
         """What is left when the writer has ended: a refusal stays where part of the answer stands."""
         waiting, self._waiting = self._waiting, []
         shown = []
+        if self._side is not None:
+            (alone, numbers), self._side = self._side, None
+            waiting = [lead for lead in waiting if not _DIFFER.search(lead.text)]
+            shown.append(self._release(_without_mark(alone), numbers, ""))
         for sentence in waiting:
             verdict, support = self._judge(sentence, self._numbering.known(sentence.numbers))
             if verdict.holds and not _HEADING.match(sentence.text):
@@ -234,6 +253,12 @@ class Draft:
 def _is_frame(text: str) -> bool:
     """Whether a line stands over what follows: a lead-in, a heading, the head of a table."""
     return _LEAD.search(text) is not None or _HEADING.match(text) is not None
+
+
+def _without_mark(item: Written) -> Written:
+    """A list item that stands alone."""
+    cut = len(item.text) - len(_MARK.sub("", item.text))
+    return Written(item.text[cut:], tuple((max(at - cut, 0), numbers) for at, numbers in item.markers), "")
 
 
 def _after(first: Written, second: Written) -> Written:
