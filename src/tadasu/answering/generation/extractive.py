@@ -40,6 +40,7 @@ _HALF = 1 / 2
 _PAST = 0.6
 _WEB = 0.3
 _WEB_ON_US = 3.0
+_NAMED_ABROAD = 4.0
 # Each cell of a table row that the question states whole.
 _NAMED = 0.4
 # A document of the very date that the question names.
@@ -183,7 +184,7 @@ def _on_topic(question: str, quote: Quote, evidence: Sequence[Evidence], *, verd
     ):
         return False
     if _foreign(question, quote):
-        likely = quote.evidence.score >= _LIKELY and verdict is not Verdict.INCORRECT
+        likely = quote.evidence.score >= _LIKELY and verdict is Verdict.AMBIGUOUS
         named = bool(codes(question) & quote.about) and (bool(units) or quote.evidence.score >= _WEAK)
         return sure or named or likely
     if sure:
@@ -247,7 +248,9 @@ def _score(question: str, quotes: Sequence[Quote]) -> list[_Scored]:
         share += _PHRASES * sum(_adjacent(a, b, quote.facts.order) for a, b in here) / (len(phrases) or 1)
         score = quote.evidence.score + _WORDS * share + fits(expected, quote.facts, asked, units=units) - quote.penalty
         score += _NAMED * named_cells(question, quote)
-        score += _of_the_same(quote, named) + _DATED * of_the_time(quote, asked)
+        # Between languages the name is nearly all that can be compared.
+        score += _of_the_same(quote, named) * (_NAMED_ABROAD if _foreign(question, quote) else 1.0)
+        score += _DATED * of_the_time(quote, asked)
         score -= _PAST * of_the_past(question, quote)
         if quote.evidence.strip.origin is Origin.WEB:
             score -= _WEB_ON_US if _ON_US.search(asked.flat) else _WEB
