@@ -242,7 +242,7 @@ def _score(question: str, quotes: Sequence[Quote]) -> list[_Scored]:
         covered = wanted & (_without(quote.text, named) if named else quote.facts.terms)
         near = (wanted & quote.context) - covered
         share = (sum(weights[t] for t in covered) + 0.5 * sum(weights[t] for t in near)) / total
-        if _foreign(question, quote) and quote.evidence.score >= _WEAK:
+        if _foreign(question, quote) and not named and quote.evidence.score >= _WEAK:
             share = max(share, quote.evidence.score)
         here = [(a, b) for a, b in phrases if a in covered and b in covered]
         share += _PHRASES * sum(_adjacent(a, b, quote.facts.order) for a, b in here) / (len(phrases) or 1)
