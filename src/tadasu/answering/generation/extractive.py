@@ -185,7 +185,9 @@ def _on_topic(question: str, quote: Quote, evidence: Sequence[Evidence], *, verd
         return False
     if _foreign(question, quote):
         likely = quote.evidence.score >= _LIKELY and verdict is Verdict.AMBIGUOUS
-        named = bool(codes(question) & quote.about) and (bool(units) or quote.evidence.score >= _WEAK)
+        asked_for = codes(question)
+        only_that = codes(quote.text) <= asked_for  # not the battery pack that fits it
+        named = bool(asked_for & quote.about) and only_that and (bool(units) or quote.evidence.score >= _WEAK)
         return sure or named or likely
     if sure:
         return bool(asked.terms & (quote.facts.terms | quote.context)) or quote.evidence.score >= _WEAK
