@@ -21,7 +21,7 @@ from training.feature_sets import MEASURED, measured
 
 _HEAD = (
     "set", "retrievals", "pairs", "AUC", "cosine", "ECE", "HIGH right", "missed", "there: CORRECT", "INCORRECT",
-    "gone: CORRECT", "INCORRECT", "strip AUC", "best strip", "kept strips",
+    "gone: CORRECT", "INCORRECT", "swapped: CORRECT", "INCORRECT", "strip AUC", "best strip", "kept strips",
 )  # fmt: skip
 
 
@@ -54,6 +54,7 @@ def _row(one: Report) -> tuple[object, ...]:
     return (
         one.name, one.questions, one.pairs, one.auc, one.cosine_auc, one.ece, one.precision_high, one.missed,
         one.present_correct, one.present_incorrect, one.absent_correct, one.absent_incorrect,
+        one.swapped_correct, one.swapped_incorrect,
         one.strip_auc, one.strip_best, one.strip_kept,
     )  # fmt: skip
 

@@ -13,9 +13,8 @@ from training.feature_evaluation import Labels
 from training.feature_rows import Asking
 
 _KNOTS = 14
-_PRECISION_HIGH = 0.92
 _MISSED = 0.08
-_WRONGLY_INCORRECT = 0.015
+_WRONGLY_INCORRECT = 0.005
 
 
 def calibration_curve(logits: Numbers, labels: Labels, *, knots: int = _KNOTS) -> tuple[Numbers, Numbers]:
@@ -37,12 +36,15 @@ def calibration_curve(logits: Numbers, labels: Labels, *, knots: int = _KNOTS) -
     return centres[keep], heights[keep]
 
 
-def choose_thresholds(askings: Sequence[Asking], probabilities: Numbers) -> tuple[float, float]:
+def choose_thresholds(
+    askings: Sequence[Asking], probabilities: Numbers, *, precise: float = 0.92
+) -> tuple[float, float]:
     """(high, low) from the probabilities of all passages of `askings`, in order.
 
-    `high` is the lowest border at or above which 92 of 100 passages hold the answer. `low` is the highest border
-    below which at most eight of a hundred passages that hold the answer fall, and at most 15 of a thousand questions
-    whose answer was in the index have nothing else (they would be called INCORRECT). `low` is never above `high`.
+    `high` is the lowest border at or above which the share `precise` of passages holds the answer. `low` is the highest
+    border below which at most eight of a hundred passages that hold the answer fall, and at most five of a thousand
+    questions whose answer was in the index have nothing else (they would be called INCORRECT). `low` is never above
+    `high`.
     """
     labels = np.concatenate([asking.labels for asking in askings])
     bounds = np.cumsum([0, *(len(asking.labels) for asking in askings)])
@@ -58,7 +60,7 @@ def choose_thresholds(askings: Sequence[Asking], probabilities: Numbers) -> tupl
     precise = [
         border
         for border in grid
-        if (above := labels[known & (probabilities >= border)]).size and above.mean() >= _PRECISION_HIGH
+        if (above := labels[known & (probabilities >= border)]).size and above.mean() >= precise
     ]
     safe = [
         border for border in grid if (right < border).mean() <= _MISSED and (best < border).mean() <= _WRONGLY_INCORRECT

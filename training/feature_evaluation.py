@@ -32,9 +32,10 @@ class Report:
 
     `ece` is over ten bins of equal mass. `precision_high` is the share of HIGH passages that hold the answer, `missed`
     the share of passages that hold it and are LOW. `present_…` are shares of the questions whose answer was in the
-    index, `absent_…` of those whose article or passage had been taken out, by verdict (rule any_high). `strip_best` is
-    how often the best strip of a passage that holds the answer holds it, `strip_kept` how often one at 0.5 or above,
-    the best one or a neighbour of these does.
+    index, `absent_…` of those whose article or passage had been taken out, `swapped_…` of those that were given another
+    name, number or attribute, by verdict (rule any_high); the pairs of swapped questions count nowhere else.
+    `strip_best` is how often the best strip of a passage that holds the answer holds it, `strip_kept` how often one at
+    0.5 or above, the best one or a neighbour of these does.
     """
 
     name: str
@@ -50,6 +51,8 @@ class Report:
     present_incorrect: float
     absent_correct: float
     absent_incorrect: float
+    swapped_correct: float
+    swapped_incorrect: float
     strip_auc: float
     strip_ece: float
     strip_best: float
@@ -95,10 +98,11 @@ def report(name: str, grader: FeatureGrader, askings: Sequence[Asking]) -> Repor
     labels = np.concatenate([asking.labels for asking in askings])
     cosines = np.concatenate([asking.measured.passages[:, PASSAGE_SIGNALS.index("cosine")] for asking in askings])
     used = (labels >= 0) & ~np.isnan(graded.probabilities)
+    used &= np.repeat([not asking.swapped for asking in askings], [len(asking.labels) for asking in askings])
     probabilities, truth = graded.probabilities[used], labels[used]
     high = probabilities >= grader.thresholds(askings[0].measured.language).high
     low = probabilities < grader.thresholds(askings[0].measured.language).low
-    present, absent = _verdicts(grader, graded, askings)
+    present, absent, swapped = _verdicts(grader, graded, askings)
     strip_labels = np.concatenate([asking.strip_labels for asking in askings])
     known = (strip_labels >= 0) & ~np.isnan(graded.strips)
     best, kept = _strips(graded, askings)
@@ -116,6 +120,8 @@ def report(name: str, grader: FeatureGrader, askings: Sequence[Asking]) -> Repor
         present_incorrect=_share(present == "incorrect"),
         absent_correct=_share(absent == "correct"),
         absent_incorrect=_share(absent == "incorrect"),
+        swapped_correct=_share(swapped == "correct"),
+        swapped_incorrect=_share(swapped == "incorrect"),
         strip_auc=auc(graded.strips[known], strip_labels[known]),
         strip_ece=calibration_error(graded.strips[known], strip_labels[known]),
         strip_best=best,
@@ -129,9 +135,10 @@ def _share(found: NDArray[np.bool_]) -> float:
 
 def _verdicts(
     grader: FeatureGrader, graded: Graded, askings: Sequence[Asking]
-) -> tuple[NDArray[np.str_], NDArray[np.str_]]:
+) -> tuple[NDArray[np.str_], NDArray[np.str_], NDArray[np.str_]]:
     present: list[str] = []
     absent: list[str] = []
+    swapped: list[str] = []
     start = 0
     for asking in askings:
         own = graded.probabilities[start : start + len(asking.labels)]
@@ -140,8 +147,8 @@ def _verdicts(
         verdict = (
             "correct" if (own >= borders.high).any() else "incorrect" if (own < borders.low).all() else "ambiguous"
         )
-        (present if asking.answerable else absent).append(verdict)
-    return np.array(present), np.array(absent)
+        (swapped if asking.swapped else present if asking.answerable else absent).append(verdict)
+    return np.array(present), np.array(absent), np.array(swapped)
 
 
 def _strips(graded: Graded, askings: Sequence[Asking]) -> tuple[float, float]:

@@ -27,10 +27,11 @@ from tadasu.testing.articles import CachedEncoder, articles, document_id, index
 from tadasu.testing.datasets import holds_answer
 from tadasu.text.analyze import analyzer_id
 from training.feature_sets import Asked, QuestionSet
+from training.feature_swaps import Swapper
 
 MODELS = Path(__file__).resolve().parents[1] / "models"
 K = 10
-_WITHOUT_ARTICLE, _WITHOUT_PASSAGE = 0.3, 0.2
+_WITHOUT_ARTICLE, _WITHOUT_PASSAGE, _SWAPPED = 0.3, 0.2, 0.5
 _FEWER = ((0.1, 3), (0.3, 5))
 
 
@@ -39,14 +40,16 @@ class Asking:
     """One retrieval, measured; `labels` is 1 for a passage that holds the answer, 0 for one that does not, -1 unknown.
 
     `strip_labels` is the same for every strip of the passages labelled 1, -1 for all other strips. `answerable` says
-    whether a passage that holds the answer could have been found at all. The retrieval itself is let go: thousands of
-    them with their vectors fill the memory.
+    whether a passage that holds the answer could have been found at all, `swapped` whether the question was given
+    another name, number or attribute (`feature_swaps`), so that nothing answers it. The retrieval itself is let go:
+    thousands of them with their vectors fill the memory.
     """
 
     measured: Measured
     labels: NDArray[np.int8]
     strip_labels: NDArray[np.int8]
     answerable: bool
+    swapped: bool = False
 
 
 def open_encoder(models: Path, *, cache: Path | None) -> Encoder:
@@ -61,7 +64,9 @@ async def asked(questions: QuestionSet, *, models: Path, encoder: Encoder) -> li
     print(f"{questions.name}: {counts}", file=sys.stderr, flush=True)
     async with indexed(questions, encoder) as store:
         weights = load_weights(models / "fusion.json")
-        return await ask_all(questions, HybridSearch(search=store, terms=store, encoder=encoder, weights=weights))
+        search = HybridSearch(search=store, terms=store, encoder=encoder, weights=weights)
+        swapper = Swapper(questions.language, pool=questions.others, rows=questions.rows)
+        return await ask_all(questions, search, swapper)
 
 
 @asynccontextmanager
@@ -77,7 +82,7 @@ async def indexed(questions: QuestionSet, encoder: Encoder) -> AsyncIterator[Sto
             await store.close()
 
 
-async def ask_all(questions: QuestionSet, search: HybridSearch) -> list[Asking]:
+async def ask_all(questions: QuestionSet, search: HybridSearch, swapper: Swapper) -> list[Asking]:
     """Every question as it comes; a part of them again without the article, or the passages, that hold the answer.
 
     Without those, the first tier would learn that the best of what is found is right, and INCORRECT could never be.
@@ -92,17 +97,21 @@ async def ask_all(questions: QuestionSet, search: HybridSearch) -> list[Asking]:
             found.append(await _ask(asked, search, homes, Scope(exclude_documents=gone), k=k))
         if _chance(asked, "passage") < _WITHOUT_PASSAGE:
             found.append(await _ask(asked, search, homes, Scope(exclude_passages=asked.gold), k=k))
+        if _chance(asked, "swap") < _SWAPPED and (other := swapper.swapped(asked)) is not None:
+            found.append(await _ask(other, search, homes, Scope(), k=k, swapped=True))
         if number % 400 == 399:
             print(f"  {questions.name}: {number + 1} of {len(questions.asked)} questions", file=sys.stderr, flush=True)
     return found
 
 
-async def _ask(asked: Asked, search: HybridSearch, homes: dict[str, str], scope: Scope, *, k: int) -> Asking:
+async def _ask(
+    asked: Asked, search: HybridSearch, homes: dict[str, str], scope: Scope, *, k: int, swapped: bool = False
+) -> Asking:
     question = asked.question
     retrieval = await search.search(question.text, k=k, scope=scope, ledger=RunLedger(SystemClock()))
     measured = measure(question.text, retrieval)
     gold_homes = {homes[id_] for id_ in asked.gold}
-    labels = [_label(asked, candidate, gold_homes) for candidate in retrieval.candidates]
+    labels = [0 if swapped else _label(asked, candidate, gold_homes) for candidate in retrieval.candidates]
     strips: list[int] = []
     for label, candidate in zip(labels, retrieval.candidates, strict=True):
         text = candidate.passage.text
@@ -112,7 +121,8 @@ async def _ask(asked: Asked, search: HybridSearch, homes: dict[str, str], scope:
         measured=measured,
         labels=np.array(labels, dtype=np.int8),
         strip_labels=np.array(strips, dtype=np.int8),
-        answerable=not (scope.exclude_documents or scope.exclude_passages),
+        answerable=not (scope.exclude_documents or scope.exclude_passages or swapped),
+        swapped=swapped,
     )
 
 

@@ -20,6 +20,10 @@ MEASURED = (Part.JSQUAD_VALID, Part.JAQUAD_DEV, Part.XQUAD_EN, Part.POPQA, Part.
 _JAPANESE_PASSAGES = {Split.TRAIN: 2600, Split.CALIBRATE: 800}
 _PAPERS = {Split.TRAIN: 600, Split.CALIBRATE: 350, Split.TEST: 300}
 _DISTRACTORS = {Split.TRAIN: 500, Split.CALIBRATE: 350, Split.TEST: 500}
+_POOLS = {
+    "ja": (Part.JAQUAD_TRAIN, Part.JAQUAD_DEV, Part.JSQUAD_VALID),
+    "en": (Part.XQUAD_EN, Part.POPQA, Part.COVIDQA),
+}
 _QUESTIONS = {Split.TRAIN: 2400, Split.CALIBRATE: 1200, Split.TEST: 600}
 
 
@@ -33,13 +37,17 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class QuestionSet:
-    """An index and what is asked of it. `name` says set and split; `fitted_on` are the rows before any cutting."""
+    """An index and what is asked of it. `name` says set and split; `fitted_on` are the rows before any cutting.
+
+    `others` are all questions of the split in this language: where `feature_swaps` takes other words from.
+    """
 
     name: str
     language: str
     rows: tuple[PassageRow, ...]
     asked: tuple[Asked, ...]
     fitted_on: tuple[PassageRow, ...]
+    others: tuple[Question, ...] = ()
 
 
 def japanese(split: Split) -> QuestionSet:
@@ -121,7 +129,8 @@ def _set(
         if gold and not (split_off and len(gold) > 1):
             found.append(Asked(question, frozenset(gold)))
     found.sort(key=lambda one: _order(one.question.id + one.question.text))
-    return QuestionSet(name, language, tuple(rows), tuple(found[: _QUESTIONS[split]]), tuple(whole))
+    others = [one for part in _POOLS[language] for one in questions(part) if split_of(part, one.key) is split]
+    return QuestionSet(name, language, tuple(rows), tuple(found[: _QUESTIONS[split]]), tuple(whole), tuple(others))
 
 
 def _order(text: str) -> str:

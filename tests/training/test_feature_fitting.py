@@ -55,7 +55,7 @@ def _asking(labels: list[int], *, answerable: bool) -> Asking:
         bounds=(0,) * (len(labels) + 1),
         views=("words",) * len(labels),
         strip_views=("",) * len(labels),
-        spread=0.1,
+        spreads=np.full(len(labels), 0.1),
         failures={},
     )
     return Asking(measured, np.array(labels, dtype=np.int8), np.zeros(0, dtype=np.int8), answerable)

@@ -29,6 +29,8 @@ _WORD = re.compile(
     r"[\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U000323af]+|[0-9]+(?:\.[0-9]+)?"
 )
 
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+
 _local = threading.local()
 _loading = threading.Lock()
 
@@ -56,6 +58,18 @@ def forms(run: str, *, drop: bool) -> Iterator[str]:
                 form = _FIGURES.get(form, form)
             if not (drop and form in _EMPTY_FORMS):
                 yield form
+
+
+def tagged(text: str) -> Iterator[tuple[str, tuple[str, ...], int]]:
+    """Words of a short text (short units) as (surface, levels of its part of speech, where it begins), in order.
+
+    Nothing where SudachiPy is not installed, the text is longer than a question can be, or holds half a character.
+    """
+    dictionary = loaded_dictionary()
+    if dictionary is None or len(text) > _CHUNK or _SURROGATE.search(text):
+        return
+    for morpheme in _tokenizer(dictionary).tokenize(text):
+        yield morpheme.surface(), tuple(morpheme.part_of_speech()), morpheme.begin()
 
 
 def version() -> str:

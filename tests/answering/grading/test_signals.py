@@ -71,5 +71,5 @@ def test_a_lead_is_over_the_third_best_other(cosines: list[float]) -> None:
 
 def test_a_spread_of_one_candidate_is_not_flat() -> None:
     one = measure("warranty", retrieval("warranty", [candidate(passage(ENGLISH), cosine=0.8)]))
-    assert np.isnan(one.spread)
-    assert not one.flat
+    assert np.isnan(one.spreads).all()
+    assert "ranks" not in one.views[0]

@@ -6,6 +6,7 @@ The model and how it was fitted and measured: ``models/grader/card.md``; made by
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from tadasu.answering.grading.model import FeatureModel, LanguageModel, Numbers, load
-from tadasu.answering.grading.rivals import kept_shares
+from tadasu.answering.grading.rivals import kept_shares, kept_without_name
 from tadasu.answering.grading.signals import FLAT_SPREAD, Measured, measure
+from tadasu.answering.grading.views import PASSAGE_COLUMN as _P
 from tadasu.answering.grading.views import PASSAGE_SIGNALS
 from tadasu.core.grades import Grade, Thresholds, ungraded
 from tadasu.core.retrieved import Candidate, Retrieval
@@ -25,6 +27,9 @@ from tadasu.runtime.ledger import timed
 
 TIER = "features"
 _FALLBACK_LANGUAGE = "en"
+# Across languages, nearness alone makes a passage a candidate, never an answer.
+_BELOW_HIGH = 0.01
+_KEPT_BEHIND = 0.5
 
 
 class FeatureGrader:
@@ -60,9 +65,9 @@ class FeatureGrader:
         try:
             compared = retrieval.context + retrieval.candidates
             measured = measure(question, replace(retrieval, candidates=compared))
-            kept = kept_shares(question, compared)
         except (ValueError, TypeError, AttributeError) as error:
             raise GradingFailed(grader=self.id, reason=f"{type(error).__name__}: {error}") from error
+        kept = _kept(question, compared)
         passages, strips = self.probabilities(measured)
         return [
             self._grade(index, candidate, measured, strips, probability=float(passages[index]), kept=float(kept[index]))
@@ -71,7 +76,11 @@ class FeatureGrader:
 
     def probabilities(self, measured: Measured) -> tuple[Numbers, Numbers]:
         """Of every passage and of every strip, NaN where nothing can be said."""
-        return _probabilities(self._of(measured.language), measured)
+        model = self._of(measured.language)
+        passages, strips = _probabilities(model, measured)
+        # A name that is missing keeps a passage from being HIGH; it may be said in other words, so it makes none LOW.
+        kept = passages * kept_without_name(measured.passages)
+        return np.maximum(kept, np.minimum(passages, model.thresholds.low)), strips
 
     def _of(self, language: str) -> LanguageModel:
         return self._model.languages.get(language) or self._model.languages[_FALLBACK_LANGUAGE]
@@ -83,17 +92,22 @@ class FeatureGrader:
         if math.isnan(probability):
             reason = measured.failures.get(index) or _why_unknown(measured)
             return ungraded(passage_id, reason=reason, grader=self.id, tier=TIER)
-        probability *= kept
         row = measured.passages[index]
+        borders, foreign = self.thresholds(measured.language), measured.views[index].startswith("names")
+        probability *= kept
+        if foreign and row[_P["cosine_rank"]] < 1.0:
+            probability *= _KEPT_BEHIND
+        if foreign and not _anchored(measured, row):
+            probability = min(probability, max(borders.high - _BELOW_HIGH, 0.0))
         own = strips[measured.bounds[index] : measured.bounds[index + 1]]
         return Grade(
             passage_id=passage_id,
-            level=self.thresholds(measured.language).level(probability),
+            level=borders.level(probability),
             probability=probability,
             reason=_reason(measured, index) + ("; it lacks the code that is asked about" if kept < 1 else ""),
             grader=self.id,
             tier=TIER,
-            calibrated=measured.language in self._model.languages,
+            calibrated=measured.language in self._model.languages and not foreign,
             strip_scores=() if np.isnan(own).any() else tuple(own.tolist()),
             signals={
                 name: value for name, value in zip(PASSAGE_SIGNALS, row.tolist(), strict=True) if not math.isnan(value)
@@ -155,6 +169,19 @@ def _probabilities(model: LanguageModel, measured: Measured) -> tuple[Numbers, N
     return passages, strips
 
 
+def _anchored(measured: Measured, row: Numbers) -> bool:
+    """Whether the question has names, codes or numbers that any language writes alike, and the passage all of them."""
+    return measured.anchored and row[_P["names"]] == 0.0 and row[_P["numbers"]] == 0.0
+
+
+def _kept(question: str, candidates: Sequence[Candidate]) -> Numbers:
+    try:
+        return kept_shares(question, candidates)
+    except (ValueError, TypeError, AttributeError, re.error):
+        # A damaged passage is reported where it is measured; the rule is an addition that grades can do without.
+        return np.ones(len(candidates))
+
+
 def _grouped(views: Sequence[str]) -> Mapping[str, list[int]]:
     groups: dict[str, list[int]] = {}
     for index, view in enumerate(views):
@@ -169,13 +196,15 @@ def _why_unknown(measured: Measured) -> str:
 
 def _reason(measured: Measured, index: int) -> str:
     row = dict(zip(PASSAGE_SIGNALS, measured.passages[index].tolist(), strict=True))
-    parts = []
+    parts = ["in another language than the question"] if measured.views[index].startswith("names") else []
     if not math.isnan(row["cover"]):
         parts.append(f"{row['cover']:.0%} of the question's weight in words, {row['strip_cover']:.0%} in one strip")
     if not math.isnan(row["bm25"]):
         parts.append(f"keyword score {row['bm25_share']:.0%} of the best")
     if not math.isnan(row["cosine"]):
         parts.append(f"cosine {row['cosine']:.2f} ({row['cosine_lead']:+.3f} to the best other)")
-        if measured.flat:
-            parts.append(f"cosines lie within {measured.spread:.3f} (< {FLAT_SPREAD}): ranks and leads used instead")
+        if "ranks" in measured.views[index]:
+            parts.append(
+                f"cosines lie within {measured.spreads[index]:.3f} (< {FLAT_SPREAD}): ranks and leads used instead"
+            )
     return "; ".join(parts)

@@ -63,6 +63,7 @@ def measure_words(asked: AskedFor, readings: Sequence[Reading], passages: Number
     passages[rows, _P["strip_cover"]] = best_cover
     passages[rows, _P["rarest"]] = in_text[int(weights.argmax())]
     passages[rows, _P["title"]] = [_in_heading(asked, reading, weights) for reading in readings]
+    _measure_lacking(asked, readings, passages, in_text)
     passages[rows, _P["pairs"]] = np.maximum.reduceat(found_pairs, starts, axis=1).mean(axis=0)
     passages[rows, _P["strip_pairs"]] = best_pairs
     passages[rows, _P["kind"]] = np.maximum.reduceat(kinds, starts)
@@ -77,6 +78,27 @@ def measure_words(asked: AskedFor, readings: Sequence[Reading], passages: Number
         own[:, _S["neighbour_cover"]] = 0.0
         own[1:, _S["neighbour_cover"]] = covers[here][:-1]
         own[:-1, _S["neighbour_cover"]] = np.maximum(own[:-1, _S["neighbour_cover"]], covers[here][1:])
+
+
+def _measure_lacking(asked: AskedFor, readings: Sequence[Reading], passages: Numbers, in_text: Numbers) -> None:
+    """What neither the text nor its headings have: the mark of a neighbour of what is asked for."""
+    rows = [reading.row for reading in readings]
+    share = np.array([term.weight for term in asked.terms])
+    share /= share.max()
+    heading = np.array([[term.occurs(reading.heading) for reading in readings] for term in asked.terms])
+    missing = ~((in_text > 0) | heading)
+    elsewhere = missing & (~missing).any(axis=1)[:, None]
+    told = np.array(asked.told or (False,) * len(asked.terms))[:, None]
+    passages[rows, _P["lacks"]] = (share[:, None] * missing).max(axis=0)
+    passages[rows, _P["lacks_beside"]] = (share[:, None] * elsewhere).max(axis=0)
+    passages[rows, _P["lacks_name"]] = (share[:, None] * (missing & told)).max(axis=0)
+    passages[rows, _P["names_lacking"]] = (missing & told).sum(axis=0)
+    for reading in readings:
+        absent = [
+            not (run.occurs(reading.heading) or any(run.occurs(text) for text in reading.texts)) for run in asked.runs
+        ]
+        passages[reading.row, _P["runs_absent"]] = sum(absent) / len(absent) if absent else 0.0
+        passages[reading.row, _P["runs_lacking"]] = sum(absent)
 
 
 def _in_heading(asked: AskedFor, reading: Reading, weights: Numbers) -> float:

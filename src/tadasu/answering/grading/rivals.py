@@ -1,6 +1,8 @@
-"""Sister products: a passage about the MLD-60 does not answer a question about the MLD-120, however alike the words.
+"""Neighbours: a passage about the MLD-60 does not answer a question about the MLD-120, however alike the words.
 
-The public sets that the tier is fitted on hardly hold model codes: this is a rule after the model, not a signal in it.
+Two rules after the model. The public sets that the tier is fitted on hardly hold model codes, so what a missing code
+takes is set by hand. What a missing name takes beyond the model's own signals is mild (``models/grader/card.md``): in
+the public sets, most names that a right passage lacks are said in other words or understood.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import Final
 import numpy as np
 
 from tadasu.answering.grading.model import Numbers
+from tadasu.answering.grading.views import PASSAGE_COLUMN
 from tadasu.core.retrieved import Candidate
 from tadasu.text.normalize import fold
 
@@ -19,6 +22,8 @@ _CODE = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{1,8})[-‐–_ ]?([0-9]{1,6})([A-
 _SPACED = re.compile(r"[A-Za-z]+ [0-9]+[A-Za-z]*\Z")
 _KEPT_BESIDE_A_RIVAL: Final = 0.2
 _KEPT_ALONE: Final = 0.5
+_KEPT_WITHOUT_NAME: Final = 0.75
+_RAREST = 0.999
 
 
 def code_patterns(question: str) -> tuple[re.Pattern[str], ...]:
@@ -38,6 +43,17 @@ def code_patterns(question: str) -> tuple[re.Pattern[str], ...]:
             rf"(?<![A-Za-z0-9]){re.escape(letters)}[-‐–_ ]?{digits}{re.escape(tail)}(?![A-Za-z0-9])", re.IGNORECASE
         )
     return tuple(found.values())
+
+
+def kept_without_name(passages: Numbers) -> Numbers:
+    """What is kept of each probability, (n,), from the signals of the passages (n, all signals).
+
+    Three quarters where the most telling of all words asked for is part of a name, or a number, that neither the
+    passage nor its headings hold; all of it elsewhere, also where that is unknown.
+    """
+    shares = np.ones(len(passages))
+    shares[passages[:, PASSAGE_COLUMN["lacks_name"]] >= _RAREST] = _KEPT_WITHOUT_NAME
+    return shares
 
 
 def kept_shares(question: str, candidates: Sequence[Candidate]) -> Numbers:

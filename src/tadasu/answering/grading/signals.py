@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tadasu.answering.grading.lookup import Reading, measure_names, measure_words, read
 from tadasu.answering.grading.model import Numbers
@@ -41,7 +42,9 @@ class Measured:
 
     `passages` is (n, PASSAGE_SIGNALS); `strips` is (all strips, STRIP_SIGNALS), those of candidate i at
     ``bounds[i]:bounds[i + 1]``; `views` and `strip_views` name what is known of each passage, "" for nothing.
-    `spread` is the range of all known cosines, NaN below two. `failures` says why a candidate could not be measured.
+    `spreads` says of each passage the range of the known cosines of its language, NaN below two. `failures` says why a
+    candidate could not be measured. `anchored` is whether the question holds a name, code or number that every language
+    writes alike.
     """
 
     language: str
@@ -50,13 +53,9 @@ class Measured:
     bounds: tuple[int, ...]
     views: tuple[str, ...]
     strip_views: tuple[str, ...]
-    spread: float
+    spreads: Numbers
     failures: Mapping[int, str]
-
-    @property
-    def flat(self) -> bool:
-        """Whether the cosines are too close together to be read as they are."""
-        return self.spread < FLAT_SPREAD
+    anchored: bool = False
 
 
 def number(score: object) -> float:
@@ -104,24 +103,47 @@ def measure(question: str, retrieval: Retrieval) -> Measured:
     if readings:
         measure_words(asked, readings, passages, strips)
     _keywords(asked, candidates, passages)
-    _ranks(candidates, passages)
-    for source, target in _LEADS:
-        _lead(passages, source, target)
-    passages[:, _P["order"]] = 1.0 / (1.0 + np.arange(len(candidates)))
-    passages[:, _P["others"]] = math.log1p(len(candidates))
-    cosines = passages[:, _P["cosine"]]
-    known = cosines[~np.isnan(cosines)]
-    spread = float(known.max() - known.min()) if len(known) > 1 else math.nan
+    spreads = _compare(candidates, passages, _groups(candidates, language))
     return Measured(
         language=language,
         passages=passages,
         strips=strips,
         bounds=tuple(bounds),
-        views=_views(passages, flat=spread < FLAT_SPREAD),
+        views=_views(passages, flat=spreads < FLAT_SPREAD),
         strip_views=_strip_views(strips, bounds),
-        spread=spread,
+        spreads=spreads,
         failures=failures,
+        anchored=bool(asked.written_alike().names or asked.numbers),
     )
+
+
+def _groups(candidates: Sequence[Candidate], language: str) -> list[list[int]]:
+    """Candidates by language, those of no telling language with the question's."""
+    groups: dict[str, list[int]] = {}
+    for index, candidate in enumerate(candidates):
+        told = candidate.passage.language
+        groups.setdefault(language if told == "und" else told, []).append(index)
+    return list(groups.values())
+
+
+def _compare(candidates: Sequence[Candidate], passages: Numbers, groups: Sequence[Sequence[int]]) -> Numbers:
+    """Fill in what compares candidates, each among those of its language; give the spread of cosines by candidate.
+
+    Cosines across languages are lower throughout, so that the best passage in the other language would look beaten.
+    """
+    spreads = np.full(len(candidates), math.nan)
+    for group in groups:
+        own = passages[group]
+        _ranks([candidates[index] for index in group], own, ranked=len(groups) == 1)
+        for source, target in _LEADS:
+            _lead(own, source, target)
+        own[:, _P["order"]] = 1.0 / (1.0 + np.arange(len(group)))
+        own[:, _P["others"]] = math.log1p(len(group))
+        known = own[~np.isnan(own[:, _P["cosine"]]), _P["cosine"]]
+        if len(known) > 1:
+            spreads[group] = known.max() - known.min()
+        passages[group] = own
+    return spreads
 
 
 def _alone(candidate: Candidate, row: Numbers, strips: Numbers, *, query: FloatVector | None) -> None:
@@ -167,7 +189,7 @@ def _vectors(candidate: Candidate, query: FloatVector, row: Numbers, strips: Num
     row[_P["strip_cosine"]] = near.max()
 
 
-def _ranks(candidates: Sequence[Candidate], passages: Numbers) -> None:
+def _ranks(candidates: Sequence[Candidate], passages: Numbers, *, ranked: bool) -> None:
     cosines = passages[:, _P["cosine"]]
     known = ~np.isnan(cosines)
     if not known.any():
@@ -175,7 +197,7 @@ def _ranks(candidates: Sequence[Candidate], passages: Numbers) -> None:
     low, high = float(cosines[known].min()), float(cosines[known].max())
     place = (cosines - low) / (high - low) if high > low else np.ones(len(cosines))
     passages[:, _P["cosine_place"]] = np.where(known, place, np.nan)
-    ranks = [math.nan if c.dense_rank is None else float(c.dense_rank) for c in candidates]
+    ranks = [math.nan if c.dense_rank is None or not ranked else float(c.dense_rank) for c in candidates]
     passages[:, _P["cosine_rank"]] = np.where(known, 1.0 / _or_order(ranks, cosines), np.nan)
 
 
@@ -206,14 +228,14 @@ def _lead(passages: Numbers, source: int, target: int) -> None:
         passages[ranked[-1], target] = values[ranked[-1]] - values[ranked[-2]]
 
 
-def _views(passages: Numbers, *, flat: bool) -> tuple[str, ...]:
+def _views(passages: Numbers, *, flat: NDArray[np.bool_]) -> tuple[str, ...]:
     known = ~np.isnan(passages)
     views = []
-    for row in known:
+    for row, close in zip(known, flat.tolist(), strict=True):
         words, cosine = bool(row[_P["cover"]]), bool(row[_P["cosine"]])
         parts = ["words" if words else "names"] * bool(row[_P["names"]])
         parts += ["keywords"] * (words and bool(row[_P["bm25"]]))
-        parts += ["ranks" if flat else "cosine"] * cosine + ["strips"] * (cosine and bool(row[_P["strip_cosine"]]))
+        parts += ["ranks" if close else "cosine"] * cosine + ["strips"] * (cosine and bool(row[_P["strip_cosine"]]))
         views.append("+".join(parts))
     return tuple(views)
 

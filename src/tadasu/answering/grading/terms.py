@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import median
 
-from tadasu.text.analyze import content_terms
+from tadasu.text.analyze import content_terms, tokens
+from tadasu.text.japanese import tagged
+from tadasu.text.normalize import fold
 from tadasu.text.stopwords import ENGLISH_STOPWORDS, QUESTION_WORDS
 
 _NOT_LATIN = re.compile(r"[^0-9a-z\u00e0-\u00f6\u00f8-\u024f]+")
@@ -27,6 +29,8 @@ _LEADING_ZERO = re.compile(r"^ 0(?=\d $)")
 _LATIN_NAME = re.compile(r"(?<![\w.!?。])(?<!^)\s*\b([A-Z][\w'.-]*[\w]|[A-Z])")
 _JAPANESE_NAME = re.compile(r"[\u30a1-\u30fa\u30fc]{2,}|[A-Za-z][A-Za-z0-9.-]+|「([^」]{1,30})」|『([^』]{1,30})』")
 _JAPANESE_RUN = re.compile(r"[\u3005-\u3007\u3041-\u3096\u30a1-\u30fc\u3400-\u9fff0-9a-z]+")
+_RUN = re.compile(r"[\u3005\u3400-\u9fff]{2,}|[\u30a1-\u30fa\u30fc]{2,}|[a-z0-9][a-z0-9.-]+")
+_KATAKANA_OR_LATIN = re.compile(r"[\u30a1-\u30fa\u30fc]{2,}|[A-Za-z][\w.-]*")
 _WANTS_NUMBER = re.compile(
     r"\b(?:when|how (?:many|much|long|old|far|tall|large|big|often)|(?:what|which) (?:year|date|day|month|age|century|"
     r"percent(?:age)?|number|decade))\b"
@@ -72,13 +76,19 @@ class FoldedText:
 
 @dataclass(frozen=True, slots=True)
 class AskedFor:
-    """What is looked for: weighted terms, neighbouring pairs, names, numbers, and whether a number is the answer."""
+    """What is looked for: weighted terms, neighbouring pairs, names, numbers, and whether a number is the answer.
+
+    `told` says of each term whether it belongs to a name or a number; `runs` are the unbroken words of a Japanese
+    question (札幌倉庫 as one), empty in other languages.
+    """
 
     terms: tuple[Term, ...]
     pairs: tuple[Term, ...]
     names: tuple[Term, ...]
     numbers: tuple[Term, ...]
     wants_number: bool
+    told: tuple[bool, ...] = ()
+    runs: tuple[Term, ...] = ()
 
     def written_alike(self) -> AskedFor:
         """Without the names that another language spells in its own script."""
@@ -109,6 +119,8 @@ def asked_for(question: str, *, weights: Mapping[str, float], language: str) -> 
         names=_names(question, language),
         numbers=tuple(_number(number) for number in dict.fromkeys(_NUMBER.findall(folded.plain))),
         wants_number=_WANTS_NUMBER.search(question) is not None,
+        told=_told(question, terms, language),
+        runs=tuple(_plain(run) for run in dict.fromkeys(_RUN.findall(folded.plain))) if language == "ja" else (),
     )
 
 
@@ -166,6 +178,19 @@ def _names(question: str, language: str) -> tuple[Term, ...]:
         found = [next(filter(None, match.groups()), match.group()) for match in _JAPANESE_NAME.finditer(question)]
         return tuple(_latin(name) if name.isascii() else _plain(name) for name in dict.fromkeys(found))
     return tuple(_latin(name) for name in dict.fromkeys(_LATIN_NAME.findall(question)))
+
+
+def _told(question: str, terms: Sequence[str], language: str) -> tuple[bool, ...]:
+    """Of each term, whether it is part of a name or a number: what is least often said in other words."""
+    found = [*_NUMBER.findall(fold_text(question).plain)]
+    if language == "ja":
+        for surface, levels, _ in tagged(fold(question)):
+            if levels[1] in {"固有名詞", "数詞"} or _KATAKANA_OR_LATIN.fullmatch(surface):
+                found.append(surface)
+    else:
+        found += _LATIN_NAME.findall(question)
+    names = {term for surface in found for term in tokens(surface)}
+    return tuple(term in names for term in terms)
 
 
 def _number(surface: str) -> Term:

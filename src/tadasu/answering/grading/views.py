@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 NAMES = ("names", "numbers")
-WORDS = ("cover", "strip_cover", "rarest", "pairs", "strip_pairs", "kind", "title", "cover_lead")
+LACKING = ("lacks", "lacks_beside", "lacks_name", "names_lacking", "runs_absent", "runs_lacking")
+WORDS = ("cover", "strip_cover", "rarest", "pairs", "strip_pairs", "kind", "title", "cover_lead", *LACKING)
 KEYWORDS = ("bm25", "bm25_share", "bm25_rank")
 COSINE = ("cosine",)
 RANKS = ("cosine_lead", "cosine_place", "cosine_rank")
