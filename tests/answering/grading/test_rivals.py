@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from tadasu.answering.grading.features import open_grader
-from tadasu.answering.grading.rivals import code_patterns, kept_shares
+from tadasu.answering.grading.rivals import code_patterns, kept_shares, kept_without_name
+from tadasu.answering.grading.views import PASSAGE_COLUMN, PASSAGE_SIGNALS
 from tadasu.core.grades import Level
 from tadasu.core.retrieved import Candidate, Retrieval
 from tests.answering.writing import passage
@@ -69,3 +71,23 @@ def test_the_sheet_of_a_sister_product_is_not_high(question: str, right: str, wr
     assert grades[0].level is not Level.HIGH
     assert "lacks the code" in grades[0].reason
     assert (grades[1].probability or 0) > (grades[0].probability or 0)
+
+
+def test_a_passage_without_the_rarest_name_keeps_less_and_one_that_is_not_measured_keeps_all() -> None:
+    passages = np.full((3, len(PASSAGE_SIGNALS)), np.nan)
+    passages[:2, PASSAGE_COLUMN["lacks_name"]] = (1.0, 0.4)
+    shares = kept_without_name(passages)
+    assert shares[0] < 1.0
+    assert shares[1:].tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("札幌倉庫の床面積は？", "川崎倉庫の床面積は8,000平方メートルです。神戸倉庫の床面積は3,000平方メートルです。"),
+        ("What is the fee of the Platinum level?", "The fee of the Gold level is 90 EUR. Silver has a fee of 40 EUR."),
+    ],
+)
+def test_the_neighbour_of_what_is_asked_for_is_not_high(question: str, text: str) -> None:
+    (grade,) = open_grader().grade_now(question, Retrieval(question, candidates(text)))
+    assert grade.level is not Level.HIGH
