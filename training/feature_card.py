@@ -102,11 +102,11 @@ _LIMITS = [
     "  (`tests/answering/grading/cross_language.jsonl`), search brings back the right passage for 13; 9 of",
     "  these are MEDIUM or HIGH, 3 before passages were compared by language.",
     "- Two rules come after the model (`grading/rivals.py`). Where the rarest word of the question is part of a",
-    "  name, or  a number, that the passage lacks, 0.75 of the probability is kept, but it falls no lower than",
-    "  the border to LOW.  The share was chosen among 0.6 to 0.85 for what it costs on the CALIBRATE splits: .009",
-    "  of *there: CORRECT* in  Japanese and .006 in English, for .012 and .007 of *swapped: CORRECT*. The figures",
-    "  above include this rule. Where  the question holds a model code and the passage none of its codes, 0.2 is",
-    "  kept if another candidate has it and  0.5 if none has; set by hand, since the sets hold no such codes, and",
+    "  name, or a number, that the passage lacks, 0.75 of the probability is kept, but it falls no lower than",
+    "  the border to LOW. The share was chosen among 0.6 to 0.85 for what it costs on the CALIBRATE splits: .009",
+    "  of *there: CORRECT* in Japanese and .006 in English, for .012 and .007 of *swapped: CORRECT*. The figures",
+    "  above include this rule. Where the question holds a model code and the passage none of its codes, 0.2 is",
+    "  kept if another candidate has it and 0.5 if none has; set by hand, since the sets hold no such codes, and",
     "  in no figure above.",
     "- A common word in place of another (sick leave that is paid, a van that is diesel) is hardly told from a",
     "  paraphrase; *swapped* falls for names and numbers above all.",
@@ -141,6 +141,7 @@ def _strips(reports: Sequence[Report]) -> list[str]:
 
 
 def _bins(grader: FeatureGrader, askings: Sequence[Asking]) -> str:
+    askings = [asking for asking in askings if not asking.swapped]
     labels = np.concatenate([asking.labels for asking in askings])
     probabilities = grade(grader, askings).probabilities
     used = (labels >= 0) & ~np.isnan(probabilities)
