@@ -57,7 +57,7 @@ def choose_thresholds(
     )
     known, right = labels >= 0, probabilities[labels == 1]
     grid = np.round(np.arange(0.02, 0.96, 0.01), 2)
-    precise = [
+    reaching = [
         border
         for border in grid
         if (above := labels[known & (probabilities >= border)]).size and above.mean() >= precise
@@ -65,6 +65,6 @@ def choose_thresholds(
     safe = [
         border for border in grid if (right < border).mean() <= _MISSED and (best < border).mean() <= _WRONGLY_INCORRECT
     ]
-    high = float(precise[0]) if precise else 0.95
+    high = float(reaching[0]) if reaching else 0.95
     low = float(safe[-1]) if safe else 0.02
     return high, min(low, high)

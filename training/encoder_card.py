@@ -136,7 +136,8 @@ def _figures(figures: Mapping[str, Any]) -> str:
     engine = figures["engine"]
     return f"""## Figures
 
-Measured on texts that were not counted (but for the distractors, wiki_en). *Original* is the unpruned encoder in float32, run by the same code.
+Measured on texts that were not counted (but for the distractors, wiki_en). *Original* is the unpruned encoder in
+float32, run by the same code.
 
 Dense retrieval alone, one right passage per question:
 

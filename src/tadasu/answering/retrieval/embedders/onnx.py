@@ -97,7 +97,7 @@ class OnnxEncoder:
         return len(self._tokens().encode(_sound(text), add_special_tokens=False).ids)
 
     def encode_queries(self, queries: Sequence[str]) -> FloatMatrix:
-        """(n, d) float32, L2-normalised, in order; a query longer than the window is read in windows, as passages are."""
+        """(n, d) float32, L2-normalised, in order; a query longer than the window is read in windows, as passages."""
         vectors = np.zeros((len(queries), self.dimensions), dtype=np.float32)
         if not queries:
             return vectors
