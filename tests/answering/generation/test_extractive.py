@@ -331,3 +331,26 @@ def test_the_unit_of_what_is_asked(question: str, unit: str) -> None:
 )
 def test_cells(line: str, cells: tuple[str, ...]) -> None:
     assert cells_of(line) == cells
+
+
+@pytest.mark.parametrize(
+    ("question", "before", "deciding"),
+    [
+        (
+            "How many exhibitors took part in the Harbour Fair 2026?",
+            "The organisers are satisfied, and so are nine visitors out of ten.",
+            "In 2026, 412 exhibitors took part in the Harbour Fair.",
+        ),
+        (
+            "2026年の港湾見本市に出展した企業は何社ですか？",
+            "主催者も来場者も満足しています。",
+            "2026年の港湾見本市に出展した企業は412社です。",
+        ),
+    ],
+)
+async def test_a_sentence_that_holds_what_is_asked_for_stands_alone(question: str, before: str, deciding: str) -> None:
+    language = "en" if question.isascii() else "ja"
+    pieces = evidence(("fair", before), ("fair", deciding))
+    answer = await compose(ExtractiveWriter(), question, pieces, language=language)
+    assert before[:12] not in answer.text
+    assert "412" in answer.text

@@ -278,13 +278,13 @@ def _adjacent(a: str, b: str, order: Sequence[str]) -> bool:
 def _leans(quote: Quote, question: str) -> bool:
     """Whether a sentence needs the one before it.
 
-    It does where it says little beside the question, or begins with a pronoun and does not hold what is asked for.
+    It does where it does not hold what is asked for, and says little beside the question or begins with a pronoun.
     """
     asked = facts_of(question)
-    if len(quote.facts.terms & asked.terms) >= _ECHOED * len(quote.facts.terms):
-        return True
-    found = fits(expect(question), quote.facts, asked, units=expected_units(question)) > 0
-    return not found and bool(_PRONOUN.match(quote.facts.flat))
+    if fits(expect(question), quote.facts, asked, units=expected_units(question)) > 0:
+        return False
+    echoed = len(quote.facts.terms & asked.terms) >= _ECHOED * len(quote.facts.terms)
+    return echoed or bool(_PRONOUN.match(quote.facts.flat))
 
 
 def _before(quote: Quote, scored: Sequence[_Scored]) -> Quote | None:
