@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks import harness
-from tadasu.answering.grading.features import open_grader
+from tadasu.answering.grading.features import open_features
 from tadasu.testing.datasets import DataAbsent
 from training.feature_evaluation import Report, report
 from training.feature_rows import MODELS, asked, open_encoder
@@ -42,7 +42,7 @@ def main() -> None:
 
 async def measure_all(*, cache: Path | None) -> list[Report]:
     """One report per set."""
-    encoder, grader = open_encoder(MODELS, cache=cache), open_grader(MODELS / "grader")
+    encoder, grader = open_encoder(MODELS, cache=cache), open_features(MODELS / "grader")
     reports = []
     for part in MEASURED:
         questions = measured(part)

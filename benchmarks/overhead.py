@@ -28,7 +28,7 @@ from tadasu.app.assets import demo_folder
 from tadasu.app.tadasu import Tadasu
 from tadasu.app.workspace import create_workspace
 from tadasu.core.documents import Passage, Scope, Span
-from tadasu.core.grades import Grade, Thresholds
+from tadasu.core.grades import Calibration, Grade, Thresholds
 from tadasu.core.retrieved import Candidate, Retrieval
 from tadasu.core.runs import SearchMode
 from tadasu.ports import Ledger
@@ -72,7 +72,15 @@ class _Grader:
 
     async def grade(self, question: str, retrieval: Retrieval, *, ledger: Ledger) -> list[Grade]:
         return [
-            Grade(c.passage.id, Thresholds().level(p), p, "stub", self.id, calibrated=True, strip_scores=(p,) * 5)
+            Grade(
+                c.passage.id,
+                Thresholds().level(p),
+                p,
+                "stub",
+                self.id,
+                calibration=Calibration.PUBLIC,
+                strip_scores=(p,) * 5,
+            )
             for c, p in zip(retrieval.candidates, (0.9, 0.8, 0.6, 0.5, 0.4, 0.2, 0.2, 0.1, 0.1, 0.0), strict=True)
         ]
 

@@ -20,7 +20,7 @@ from tadasu.core.answers import (
 )
 from tadasu.core.documents import Document, Origin, Passage, Reader, Scope, Span, Strip
 from tadasu.core.events import Listener, RoundEnded, RunEnded, TextReleased, ignore
-from tadasu.core.grades import Grade, Level, Verdict, VerdictRule
+from tadasu.core.grades import Calibration, Grade, Level, Verdict, VerdictRule
 from tadasu.core.retrieved import Candidate, Retrieval
 from tadasu.core.runs import (
     Action,
@@ -67,7 +67,7 @@ def candidate(
             probability=None if level is Level.UNGRADED else probability,
             reason="cosine 0.87",
             grader="features-1",
-            calibrated=True,
+            calibration=Calibration.PUBLIC,
             signals={"cosine": 0.87},
         ),
     )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tadasu.core import answers, documents, grades, runs, usage
 from tadasu.core.answers import Answer, AnswerStatus, CheckedSentence, Citation, Evidence, Reason, Support
 from tadasu.core.documents import Origin, Reader, Span, Strip
-from tadasu.core.grades import Grade, Level, Verdict, VerdictRule
+from tadasu.core.grades import Calibration, Grade, Level, Verdict, VerdictRule
 from tadasu.core.runs import (
     Action,
     ActionKind,
@@ -88,7 +88,7 @@ def _candidate(number: int) -> GradedCandidate:
         reason="its best strip holds all terms",
         grader="features/1",
         tier="features",
-        calibrated=True,
+        calibration=Calibration.PUBLIC,
         strip_scores=(0.9, 0.2, 0.1),
         signals={"cosine": 0.88, "overlap": 0.75, "margin": 0.1, "keyword": 12.5},
     )

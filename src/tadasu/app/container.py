@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tadasu.answering.retrieval.embedders.onnx import OnnxEncoder
     from tadasu.answering.retrieval.fusion import FusionTable
     from tadasu.answering.retrieval.hybrid import HybridSearch
-    from tadasu.ports import Chance, ChatModel, Clock, Grader, Ids, PromptTemplate, RunBook, Store
+    from tadasu.ports import Chance, ChatModel, Clock, Grader, GraderParts, Ids, PromptTemplate, RunBook, Store
 
 
 class Container:
@@ -85,8 +85,16 @@ class Container:
         """Grades passages."""
         chosen = self.settings.grading
         open_grader = load_plugin("tadasu.graders", chosen.grader)
-        grader: Grader = open_grader(models_folder() / "grader", tau_high=chosen.tau_high, tau_low=chosen.tau_low)
+        grader: Grader = open_grader(self.grader_parts)
         return grader
+
+    @property
+    def grader_parts(self) -> GraderParts:
+        """What the grader is made of, as the settings chose."""
+        from tadasu.ports import GraderParts
+
+        chosen = self.settings.grading
+        return GraderParts(folder=models_folder() / "grader", tau_high=chosen.tau_high, tau_low=chosen.tau_low)
 
     @cached_property
     def outside(self) -> WebReader | None:

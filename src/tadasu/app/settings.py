@@ -25,6 +25,7 @@ from pydantic_settings import (
 
 from tadasu.answering.correction.policy import Reaction, ReservePolicy
 from tadasu.core.grades import VerdictRule
+from tadasu.core.scores import ScoreScale
 from tadasu.errors import SettingsInvalid
 
 
@@ -87,9 +88,39 @@ class RetrievalSection(Section):
 class GradingSection(Section):
     """Grades and their thresholds."""
 
-    grader: str = Field("features", description="Plugin of the group tadasu.graders.")
+    grader: str = Field("features", description="Plugin of the group tadasu.graders: cascade, features, scorer, llm.")
+    scorer: str = Field("shipped", description="Plugin of the group tadasu.scorers: the second tier; empty: none.")
+    llm: bool = Field(False, description="Ask the chat model about passages that are still uncertain.")
+    llm_batch: int = Field(5, ge=1, le=20, description="Passages in one call of the chat model.")
+    llm_calls: int = Field(10, ge=1, le=100, description="Calls of the chat model at the same time.")
+    fall_back: bool = Field(
+        False, description="Where a later tier fails: true keeps the earlier tier's grade, false leaves UNGRADED."
+    )
     tau_high: float | None = Field(None, ge=0, le=1, description="HIGH from here; unset: as calibrated.")
     tau_low: float | None = Field(None, ge=0, le=1, description="LOW below this; unset: as calibrated.")
+
+
+class ScorerSection(Section):
+    """The second tier of grading: a model that scores pairs."""
+
+    path: str = Field("", description="For onnx: folder with model.onnx and tokenizer.json.")
+    scale: ScoreScale | None = Field(None, description="What its scores mean: logit or probability. Never guessed.")
+    base_url: str = Field("", description="For rerank and http: address of the service.")
+    model: str = Field("", description="For rerank: model name as the service knows it.")
+    key_variable: str = Field("", description="Environment variable that holds the key; empty: none is sent.")
+    timeout_s: float = Field(10.0, gt=0, description="Seconds before a call is given up.")
+    threads: int = Field(2, ge=1, le=64, description="Threads of ONNX Runtime.")
+    max_tokens: int = Field(512, ge=64, le=8192, description="For onnx: the model's longest input.")
+    price: float | None = Field(None, ge=0, description="US dollars per thousand pairs; unset: unpriced.")
+
+
+class CacheSection(Section):
+    """Where scores of graders are remembered."""
+
+    engine: str = Field("sqlite", description="Plugin of the group tadasu.caches: sqlite, memory, redis; empty: off.")
+    url_variable: str = Field("TADASU_REDIS_URL", description="For redis: environment variable that holds the address.")
+    max_mb: int = Field(256, ge=1, description="Size at the most; what was unused longest goes first.")
+    days: float = Field(90.0, gt=0, description="Scores that were not used for so long go.")
 
 
 class CorrectionSection(Section):
@@ -159,6 +190,8 @@ class Settings(BaseSettings):
     ingestion: IngestionSection = IngestionSection()
     retrieval: RetrievalSection = RetrievalSection()
     grading: GradingSection = GradingSection()
+    scorer: ScorerSection = ScorerSection()
+    cache: CacheSection = CacheSection()
     correction: CorrectionSection = CorrectionSection()
     web: WebSection = WebSection()
     refinement: RefinementSection = RefinementSection()

@@ -11,6 +11,8 @@ from tadasu.errors import ExtraMissing, PluginUnknown
 KINDS = {
     "tadasu.stores": "store",
     "tadasu.graders": "grader",
+    "tadasu.scorers": "scorer",
+    "tadasu.caches": "score cache",
     "tadasu.chat": "chat provider",
     "tadasu.websearch": "web search provider",
     "tadasu.engines": "optimisation engine",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from tadasu.answering.correction.loop import Corrected, CorrectionLoop
 from tadasu.answering.correction.policy import CorrectionSettings
 from tadasu.core.documents import Origin, Passage, Scope, Span
-from tadasu.core.grades import Grade, Thresholds
+from tadasu.core.grades import Calibration, Grade, Thresholds
 from tadasu.core.retrieved import Candidate, Retrieval
 from tadasu.core.runs import SearchMode
 from tadasu.ports import Ledger
@@ -90,7 +90,7 @@ class ScriptedGrader:
             probability = self.probabilities.get(name, self.default)
             if probability is not None:
                 level = Thresholds().level(probability)
-                grades.append(Grade(name, level, probability, "scripted", self.id, calibrated=True))
+                grades.append(Grade(name, level, probability, "scripted", self.id, calibration=Calibration.PUBLIC))
         return self.wrap(grades)
 
 

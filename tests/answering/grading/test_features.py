@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadasu.answering.grading.features import FeatureGrader, open_grader, shipped_folder
+from tadasu.answering.grading.features import FeatureGrader, open_features, shipped_folder
 from tadasu.answering.grading.views import PASSAGE_VIEWS
 from tadasu.answering.retrieval.embedders.onnx import OnnxEncoder
 from tadasu.answering.retrieval.fusion import FusionTable
@@ -50,7 +50,7 @@ JAPANESE = [
 
 @pytest.fixture(scope="module")
 def grader() -> FeatureGrader:
-    return open_grader()
+    return open_features()
 
 
 @pytest.fixture(scope="module")
@@ -257,30 +257,30 @@ def test_ten_candidates_take_a_few_milliseconds(grader: FeatureGrader) -> None:
 
 
 def test_borders_that_are_set_replace_the_fitted_ones() -> None:
-    grader = open_grader(tau_high=0.9, tau_low=0.1)
+    grader = open_features(tau_high=0.9, tau_low=0.1)
     assert (grader.thresholds("ja").high, grader.thresholds("en").low) == (0.9, 0.1)
-    fitted = open_grader()
-    assert open_grader(tau_high=0.99).thresholds("en").low == fitted.thresholds("en").low
-    assert open_grader(tau_low=0.98).thresholds("en").high >= 0.98
+    fitted = open_features()
+    assert open_features(tau_high=0.99).thresholds("en").low == fitted.thresholds("en").low
+    assert open_features(tau_low=0.98).thresholds("en").high >= 0.98
     with pytest.raises(SettingsInvalid, match="tau_low"):
-        open_grader(tau_high=0.2, tau_low=0.8)
+        open_features(tau_high=0.2, tau_low=0.8)
 
 
 @pytest.mark.parametrize("content", ["", "{}", '{"format": 99}', "[1, 2]", '{"format": 1, "languages": 3}'])
 def test_a_damaged_model_is_named(content: str, tmp_path: Path) -> None:
     (tmp_path / "features.json").write_text(content)
     with pytest.raises(ModelUnavailable):
-        open_grader(tmp_path)
+        open_features(tmp_path)
 
 
 def test_a_missing_model_and_weights_that_are_no_numbers_are_named(tmp_path: Path) -> None:
     with pytest.raises(ModelUnavailable, match="no such file"):
-        open_grader(tmp_path / "features.json")
+        open_features(tmp_path / "features.json")
     raw = json.loads((shipped_folder() / "features.json").read_text())
     raw["languages"]["en"]["passages"]["words"]["weights"][0] = math.nan
     (tmp_path / "features.json").write_text(json.dumps(raw))
     with pytest.raises(ModelUnavailable, match="finite"):
-        open_grader(tmp_path)
+        open_features(tmp_path)
 
 
 def _numbers() -> st.SearchStrategy[Any]:
@@ -321,7 +321,7 @@ _HELD: list[FeatureGrader] = []
 
 def _shared() -> FeatureGrader:
     if not _HELD:
-        _HELD.append(open_grader())
+        _HELD.append(open_features())
     return _HELD[0]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tadasu.answering.grading.features import open_grader
+from tadasu.answering.grading.features import open_features
 from tadasu.answering.grading.rivals import code_patterns, kept_shares, kept_without_name
 from tadasu.answering.grading.views import PASSAGE_COLUMN, PASSAGE_SIGNALS
 from tadasu.core.grades import Level
@@ -66,7 +66,7 @@ def test_a_comparison_keeps_the_passages_of_both() -> None:
     ],
 )
 def test_the_sheet_of_a_sister_product_is_not_high(question: str, right: str, wrong: str) -> None:
-    grader = open_grader()
+    grader = open_features()
     grades = grader.grade_now(question, Retrieval(question, candidates(wrong, right)))
     assert grades[0].level is not Level.HIGH
     assert "lacks the code" in grades[0].reason
@@ -89,5 +89,5 @@ def test_a_passage_without_the_rarest_name_keeps_less_and_one_that_is_not_measur
     ],
 )
 def test_the_neighbour_of_what_is_asked_for_is_not_high(question: str, text: str) -> None:
-    (grade,) = open_grader().grade_now(question, Retrieval(question, candidates(text)))
+    (grade,) = open_features().grade_now(question, Retrieval(question, candidates(text)))
     assert grade.level is not Level.HIGH

@@ -8,7 +8,7 @@ from dataclasses import replace
 from tadasu.answering.correction.policy import CorrectionSettings, Progress, next_action
 from tadasu.answering.correction.verdicts import verdict_of
 from tadasu.core.documents import Origin, Passage, Scope
-from tadasu.core.grades import Grade, Level, ungraded
+from tadasu.core.grades import Calibration, Grade, Level, ungraded
 from tadasu.core.retrieved import Candidate, Retrieval
 from tadasu.core.runs import GradedCandidate, Round, SearchMode
 from tadasu.errors import TadasuError
@@ -46,7 +46,7 @@ async def grade_all(grader: Grader, question: str, retrieval: Retrieval, *, ledg
 
 def _hostile(passage: Passage, grader: str) -> Grade:
     reason = "this web passage gives orders to a language model"
-    return Grade(passage.id, Level.LOW, 0.0, reason, grader, tier="guard", calibrated=True)
+    return Grade(passage.id, Level.LOW, 0.0, reason, grader, tier="guard", calibration=Calibration.CORPUS)
 
 
 async def one_round(

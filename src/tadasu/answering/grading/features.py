@@ -18,11 +18,11 @@ from tadasu.answering.grading.rivals import kept_shares, kept_without_name
 from tadasu.answering.grading.signals import FLAT_SPREAD, Measured, measure
 from tadasu.answering.grading.views import PASSAGE_COLUMN as _P
 from tadasu.answering.grading.views import PASSAGE_SIGNALS
-from tadasu.core.grades import Grade, Thresholds, ungraded
+from tadasu.core.grades import Calibration, Grade, Thresholds, ungraded
 from tadasu.core.retrieved import Candidate, Retrieval
 from tadasu.core.usage import Stage
 from tadasu.errors import GradingFailed, SettingsInvalid
-from tadasu.ports import Ledger
+from tadasu.ports import GraderParts, Ledger
 from tadasu.runtime.ledger import timed
 
 TIER = "features"
@@ -107,7 +107,9 @@ class FeatureGrader:
             reason=_reason(measured, index) + ("; it lacks the code that is asked about" if kept < 1 else ""),
             grader=self.id,
             tier=TIER,
-            calibrated=measured.language in self._model.languages and not foreign,
+            calibration=Calibration.PUBLIC
+            if measured.language in self._model.languages and not foreign
+            else Calibration.NONE,
             strip_scores=() if np.isnan(own).any() else tuple(own.tolist()),
             signals={
                 name: value for name, value in zip(PASSAGE_SIGNALS, row.tolist(), strict=True) if not math.isnan(value)
@@ -115,10 +117,10 @@ class FeatureGrader:
         )
 
 
-def open_grader(
+def open_features(
     path: str | Path | None = None, *, tau_high: float | None = None, tau_low: float | None = None
 ) -> FeatureGrader:
-    """The shipped grader, or one fitted elsewhere; the plugin behind ``tadasu.graders: features``.
+    """The shipped first tier, or one fitted elsewhere.
 
     Args:
         path: a ``features.json`` or the folder that holds it; the shipped one where None.
@@ -132,6 +134,11 @@ def open_grader(
     place = Path(path) if path is not None else shipped_folder()
     model = load(place if place.suffix == ".json" else place / "features.json")
     return FeatureGrader(_with_borders(model, tau_high, tau_low))
+
+
+def open_grader(parts: GraderParts) -> FeatureGrader:
+    """The plugin behind ``tadasu.graders: features``: the first tier alone."""
+    return open_features(parts.folder, tau_high=parts.tau_high, tau_low=parts.tau_low)
 
 
 def _with_borders(model: FeatureModel, tau_high: float | None, tau_low: float | None) -> FeatureModel:
