@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tadasu.errors import ModelUnavailable
+from tadasu.runtime.onnx_models import read_bytes
 
 CARD = "card.json"
 MODEL = "model.onnx"
@@ -84,13 +85,4 @@ def read_card(folder: Path) -> EncoderCard:
 
 def read_checked(folder: Path, name: str, card: EncoderCard) -> bytes:
     """The bytes of one file of the model, once they are the bytes that the card promises."""
-    path = folder / name
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise ModelUnavailable(path=path, reason=error.strerror or str(error)) from error
-    found = hashlib.sha256(data).hexdigest()
-    if found != card.files[name]:
-        reason = f"its SHA-256 is {found[:12]}…, the card says {card.files[name][:12]}…: damaged or changed"
-        raise ModelUnavailable(path=path, reason=reason)
-    return data
+    return read_bytes(folder / name, sha256=card.files[name])

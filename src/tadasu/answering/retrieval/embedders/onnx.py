@@ -8,22 +8,19 @@ same bytes: an ingest that is killed and run again ends with the vectors it woul
 
 from __future__ import annotations
 
-import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import onnxruntime
 from tokenizers import Tokenizer
 
 from tadasu.answering.retrieval.embedders.card import MODEL, TOKENIZER, EncoderCard, read_card, read_checked
 from tadasu.answering.retrieval.embedders.windows import Window, normalised, owners, pool_strips, windows_of
 from tadasu.core.vectors import PassageText, PassageVectors
-from tadasu.errors import ModelUnavailable
+from tadasu.runtime.onnx_models import Workers, open_session, open_tokenizer, sound
 
 if TYPE_CHECKING:
     from tadasu.core.vectors import FloatMatrix, FloatVector
@@ -32,10 +29,6 @@ if TYPE_CHECKING:
 TITLE_TOKENS = 48
 # Passages whose token vectors are held at once: 0.8 MB for a full window.
 _CHUNK = 64
-_HALVES = re.compile("[\ud800-\udfff]")
-
-_Result = TypeVar("_Result")
-_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +63,10 @@ class OnnxEncoder:
     def __init__(self, folder: Path, card: EncoderCard, *, threads: int) -> None:
         self._folder = folder
         self._card = card
-        self._threads = max(1, threads)
+        self._workers = Workers(threads, name="encoder")
         self._lock = threading.Lock()
         self._session: Any = None
         self._tokenizer: Tokenizer | None = None
-        self._pool: ThreadPoolExecutor | None = None
 
     @classmethod
     def load(cls, path: Path, *, threads: int = 2) -> OnnxEncoder:
@@ -94,7 +86,7 @@ class OnnxEncoder:
 
     def count(self, text: str) -> int:
         """Tokens of `text`, without special ones, prefix or title."""
-        return len(self._tokens().encode(_sound(text), add_special_tokens=False).ids)
+        return len(self._tokens().encode(sound(text), add_special_tokens=False).ids)
 
     def encode_queries(self, queries: Sequence[str]) -> FloatMatrix:
         """(n, d) float32, L2-normalised, in order; a query longer than the window is read in windows, as passages."""
@@ -103,7 +95,7 @@ class OnnxEncoder:
             return vectors
         lead = self._lead(self._card.query_prefix, "")
         inputs = self._read([(lead, query) for query in queries])
-        for index, vector in enumerate(self._each(lambda item: self._pool_tokens(item).vector, inputs)):
+        for index, vector in enumerate(self._workers.map(lambda item: self._pool_tokens(item).vector, inputs)):
             vectors[index] = vector
         return vectors
 
@@ -117,7 +109,7 @@ class OnnxEncoder:
         for start in range(0, len(passages), _CHUNK):
             chunk = passages[start : start + _CHUNK]
             inputs = self._read([(self._lead(self._card.passage_prefix, p.title), p.text) for p in chunk])
-            results.extend(self._each(self._encode_passage, list(zip(chunk, inputs, strict=True))))
+            results.extend(self._workers.map(self._encode_passage, list(zip(chunk, inputs, strict=True))))
         return results
 
     def _encode_passage(self, pair: tuple[PassageText, _Input]) -> PassageVectors:
@@ -147,71 +139,31 @@ class OnnxEncoder:
         return hidden
 
     def _read(self, texts: Sequence[tuple[list[int], str]]) -> list[_Input]:
-        encoded = self._tokens().encode_batch([_sound(text) for _, text in texts], add_special_tokens=False)
+        encoded = self._tokens().encode_batch([sound(text) for _, text in texts], add_special_tokens=False)
         return [_Input(lead, one.ids, one.offsets) for (lead, _), one in zip(texts, encoded, strict=True)]
 
     def _lead(self, prefix: str, title: str) -> list[int]:
         tokenizer = self._tokens()
         lead: list[int] = tokenizer.encode(prefix.rstrip(), add_special_tokens=False).ids if prefix else []
         if title.strip():
-            lead = lead + tokenizer.encode(_sound(title.strip()), add_special_tokens=False).ids[:TITLE_TOKENS]
+            lead = lead + tokenizer.encode(sound(title.strip()), add_special_tokens=False).ids[:TITLE_TOKENS]
         return lead
-
-    def _each(self, work: Callable[[_Item], _Result], items: Sequence[_Item]) -> Iterator[_Result]:
-        # A single item, a question most of all, does not queue behind an ingest that keeps the pool busy.
-        if len(items) == 1 or self._threads == 1:
-            return map(work, items)
-        return self._workers().map(work, items)
-
-    def _workers(self) -> ThreadPoolExecutor:
-        with self._lock:
-            if self._pool is None:
-                self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="encoder")
-            return self._pool
 
     def _tokens(self) -> Tokenizer:
         with self._lock:
             if self._tokenizer is None:
                 data = read_checked(self._folder, TOKENIZER, self._card)
-                self._tokenizer = _tokenizer(data, self._folder / TOKENIZER)
+                self._tokenizer = open_tokenizer(data, self._folder / TOKENIZER)
             return self._tokenizer
 
     def _loaded(self) -> Any:
         with self._lock:
             if self._session is None:
                 data = read_checked(self._folder, MODEL, self._card)
-                self._session = _session(data, self._folder / MODEL)
+                self._session = open_session(data, self._folder / MODEL)
             return self._session
 
 
 def _own(hidden: FloatMatrix, window: Window, *, lead: int) -> FloatMatrix:
     first = lead + window.first - window.start
     return hidden[first : first + window.last - window.first]
-
-
-def _sound(text: str) -> str:
-    """`text` without halves of surrogate pairs, which no tokenizer takes; of the same length, so that offsets hold."""
-    return _HALVES.sub("\ufffd", text)
-
-
-def _tokenizer(data: bytes, path: Path) -> Tokenizer:
-    try:
-        tokenizer = Tokenizer.from_buffer(data)
-    except Exception as error:
-        raise ModelUnavailable(path=path, reason=str(error)) from error
-    tokenizer.no_truncation()
-    tokenizer.no_padding()
-    return tokenizer
-
-
-def _session(data: bytes, path: Path) -> Any:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 1
-    options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    # Plans of memory are kept per input length; with hundreds of lengths they are a leak.
-    options.enable_mem_pattern = False
-    try:
-        return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
-    except Exception as error:
-        raise ModelUnavailable(path=path, reason=str(error)) from error
