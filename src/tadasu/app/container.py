@@ -24,7 +24,19 @@ if TYPE_CHECKING:
     from tadasu.answering.retrieval.embedders.onnx import OnnxEncoder
     from tadasu.answering.retrieval.fusion import FusionTable
     from tadasu.answering.retrieval.hybrid import HybridSearch
-    from tadasu.ports import Chance, ChatModel, Clock, Grader, GraderParts, Ids, PromptTemplate, RunBook, Store
+    from tadasu.ports import (
+        Chance,
+        ChatModel,
+        Clock,
+        Grader,
+        GraderParts,
+        Ids,
+        PairScorer,
+        PromptTemplate,
+        RunBook,
+        ScoreCache,
+        Store,
+    )
 
 
 class Container:
@@ -94,7 +106,79 @@ class Container:
         from tadasu.ports import GraderParts
 
         chosen = self.settings.grading
-        return GraderParts(folder=models_folder() / "grader", tau_high=chosen.tau_high, tau_low=chosen.tau_low)
+        return GraderParts(
+            folder=models_folder() / "grader",
+            tau_high=chosen.tau_high,
+            tau_low=chosen.tau_low,
+            scorer=self.scorer,
+            assessor=self.assessor,
+            fall_back=chosen.fall_back,
+        )
+
+    @cached_property
+    def scorer(self) -> PairScorer | None:
+        """The second tier of grading, remembering its scores; None where the settings name none."""
+        from tadasu.answering.grading.cached import CachedScorer
+        from tadasu.ports import ScorerSettings
+
+        chosen = self.settings.scorer
+        name = self.settings.grading.scorer
+        if not name or self.settings.grading.grader not in {"cascade", "scorer"}:
+            return None
+        path = Path(chosen.path).expanduser() if chosen.path else None
+        if path is not None and not path.is_absolute():
+            path = self.workspace.root / path
+        open_scorer = load_plugin("tadasu.scorers", name)
+        opened: PairScorer = open_scorer(
+            ScorerSettings(
+                scale=chosen.scale,
+                path=models_folder() / "grader" if path is None and name == "shipped" else path,
+                base_url=chosen.base_url,
+                model=chosen.model,
+                key_variable=chosen.key_variable,
+                timeout_s=chosen.timeout_s,
+                threads=chosen.threads,
+                max_tokens=chosen.max_tokens,
+                price=chosen.price,
+            )
+        )
+        return opened if self.cache is None else CachedScorer(opened, self.cache)
+
+    @cached_property
+    def assessor(self) -> Grader | None:
+        """The third tier, a language model; None where the settings do not ask for it or there is no chat model."""
+        from tadasu.answering.grading.llm import LlmGrader
+
+        chosen = self.settings.grading
+        if self.chat is None or not (chosen.llm or chosen.grader == "llm"):
+            return None
+        return LlmGrader(
+            self.chat,
+            prompts=self._prompts("grade"),
+            chance=self.chance,
+            cache=self.cache,
+            batch=chosen.llm_batch,
+            calls=chosen.llm_calls,
+        )
+
+    @cached_property
+    def cache(self) -> ScoreCache | None:
+        """Where scores are remembered; None where the settings turn it off."""
+        from tadasu.ports import CacheSettings
+
+        chosen = self.settings.cache
+        if not chosen.engine:
+            return None
+        open_cache = load_plugin("tadasu.caches", chosen.engine)
+        cache: ScoreCache = open_cache(
+            CacheSettings(
+                file=self.workspace.scores_file,
+                url_variable=chosen.url_variable,
+                max_mb=chosen.max_mb,
+                days=chosen.days,
+            )
+        )
+        return cache
 
     @cached_property
     def outside(self) -> WebReader | None:
@@ -237,6 +321,8 @@ class Container:
         """Give back what was opened."""
         if "store" in self.__dict__:
             await self.store.close()
+        if self.__dict__.get("cache") is not None:
+            await self.cache.close()  # type: ignore[union-attr]
         if "runs" in self.__dict__:
             self.runs.close()  # type: ignore[attr-defined]
         close_chat = getattr(self.__dict__.get("chat"), "close", None)

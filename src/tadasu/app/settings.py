@@ -90,11 +90,12 @@ class GradingSection(Section):
 
     grader: str = Field("features", description="Plugin of the group tadasu.graders: cascade, features, scorer, llm.")
     scorer: str = Field("shipped", description="Plugin of the group tadasu.scorers: the second tier; empty: none.")
-    llm: bool = Field(False, description="Ask the chat model about passages that are still uncertain.")
+    llm: bool = Field(default=False, description="Ask the chat model about passages that are still uncertain.")
     llm_batch: int = Field(5, ge=1, le=20, description="Passages in one call of the chat model.")
     llm_calls: int = Field(10, ge=1, le=100, description="Calls of the chat model at the same time.")
     fall_back: bool = Field(
-        False, description="Where a later tier fails: true keeps the earlier tier's grade, false leaves UNGRADED."
+        default=False,
+        description="Where a later tier fails: true keeps the earlier tier's grade, false leaves UNGRADED.",
     )
     tau_high: float | None = Field(None, ge=0, le=1, description="HIGH from here; unset: as calibrated.")
     tau_low: float | None = Field(None, ge=0, le=1, description="LOW below this; unset: as calibrated.")

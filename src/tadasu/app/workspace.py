@@ -33,6 +33,11 @@ class Workspace:
         return self.root / DATA_FOLDER / "groups.json"
 
     @property
+    def scores_file(self) -> Path:
+        """The cache of graders' scores; can be deleted at any time."""
+        return self.root / DATA_FOLDER / "scores.db"
+
+    @property
     def state_file(self) -> Path:
         """Runs and all else that cannot be made anew."""
         return self.root / DATA_FOLDER / "state.db"

@@ -6,6 +6,8 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+_LABEL_LENGTH = 120
+
 
 class Origin(enum.Enum):
     """Where a document comes from. Web text is hostile until graded (DESIGN §3.3)."""
@@ -145,6 +147,19 @@ class Strip:
     date: str = ""
     origin: Origin = Origin.INTERNAL
     headings: tuple[str, ...] = ()
+
+
+def label_of(passage: Passage) -> str:
+    """What a passage is about, in one short line for encoder, keyword index and graders: title and path of headings."""
+    names: list[str] = []
+    for name in (passage.title, *passage.headings):
+        if name and name not in names:
+            names.append(name)
+    label = " > ".join(names)
+    while len(label) > _LABEL_LENGTH and len(names) > 2:
+        names.pop(1)  # the title and the nearest headings say most
+        label = " > ".join(names)
+    return label[:_LABEL_LENGTH]
 
 
 def strip_of(passage: Passage, index: int) -> Strip:

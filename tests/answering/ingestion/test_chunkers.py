@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tadasu.answering.ingestion.chunkers import ChunkSettings, label_of, passages_of
+from tadasu.answering.ingestion.chunkers import ChunkSettings, passages_of
 from tadasu.answering.ingestion.documents import document_of
 from tadasu.answering.ingestion.parsers.markdown import markdown_document
 from tadasu.answering.ingestion.parsers.parsed import Parsed
 from tadasu.answering.ingestion.parsers.text import text_blocks
-from tadasu.core.documents import Document, Passage
+from tadasu.core.documents import Document, Passage, label_of
 from tests.answering.ingestion.making import WordCounter
 
 COUNTER = WordCounter()

@@ -17,7 +17,6 @@ from tadasu.text.segment import segment
 VERSION = "1"
 """Changes whenever the same document would be cut in another way: an index then reads it anew."""
 _SHORTEST_CUT = 16
-_LABEL_LENGTH = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +62,6 @@ def passages_of(document: Document, counter: TokenCounter, *, settings: ChunkSet
         return []
     groups = [units] if sum(unit.tokens for unit in units) <= settings.whole_tokens else _packed(units, settings)
     return [_passage(document, group, ordinal) for ordinal, group in enumerate(groups)]
-
-
-def label_of(passage: Passage) -> str:
-    """What a passage is about, in one short line for the encoder and the keyword index: title and path of headings."""
-    names: list[str] = []
-    for name in (passage.title, *passage.headings):
-        if name and name not in names:
-            names.append(name)
-    label = " > ".join(names)
-    while len(label) > _LABEL_LENGTH and len(names) > 2:
-        names.pop(1)  # the title and the nearest headings say most
-        label = " > ".join(names)
-    return label[:_LABEL_LENGTH]
 
 
 def _units(document: Document, counter: TokenCounter, settings: ChunkSettings) -> Iterator[_Unit]:

@@ -7,14 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from tadasu.answering.ingestion.chunkers import label_of
 from tadasu.answering.ingestion.reading import Cut, FileEnd, FileReader, IngestionSettings, Inventory
 from tadasu.answering.ingestion.report import Failure, FileOutcome, FileReport, IngestReport, Progress
 from tadasu.answering.ingestion.sources import is_below, stored_prefix
 from tadasu.answering.ingestion.tags import TagMemory, Tags
 from tadasu.answering.ingestion.walk import FoundFile, Refused, Root, roots_of, walk
 from tadasu.answering.ingestion.worker import ParserProcess
-from tadasu.core.documents import Passage
+from tadasu.core.documents import Passage, label_of
 from tadasu.core.ids import document_id
 from tadasu.core.vectors import PassageText, PassageVectors
 from tadasu.ports import Clock, Encoder, IndexedPassage, TaggedIndex, TokenCounter
