@@ -51,7 +51,7 @@ class _Graph:
         return outputs[0]
 
     def constant(self, name: str, value: NDArray[np.generic]) -> str:
-        self.constants.append(numpy_helper.from_array(np.ascontiguousarray(value), name))
+        self.constants.append(numpy_helper.from_array(np.asarray(value, order="C"), name))
         return name
 
 
@@ -70,7 +70,9 @@ def quantise_rows(table: FloatArray) -> tuple[NDArray[np.int8], FloatArray]:
     return np.rint(table / scales).astype(np.int8), scales
 
 
-class _Builder:
+class Builder:
+    """Adds the parts of a BERT encoder to a graph; a subclass may give it other embeddings."""
+
     def __init__(
         self,
         shape: Shape,
@@ -124,34 +126,49 @@ class _Builder:
         return name
 
     def embeddings(self) -> str:
-        graph, tensors = self.graph, self.tensors
-        table = tensors["emb.word"]
-        if self.quantised:
-            values, scales = quantise_rows(table)
-            rows = graph.add("Gather", [graph.constant("emb.word", values), "input_ids"], ["words/q"])
-            scale = graph.add("Gather", [graph.constant("emb.word/scale", scales), "input_ids"], ["words/scale"])
-            floats = graph.add("Cast", [rows], ["words/f"], to=TensorProto.FLOAT)
-            words = graph.add("Mul", [floats, scale], ["words"])
-        else:
-            words = graph.add("Gather", [graph.constant("emb.word", table), "input_ids"], ["words"])
+        """Words and positions, normalised: ``hidden.0``."""
+        words = self.words()
         # The one token type that the model uses is a constant: added to the positions once.
-        places = tensors["emb.pos"] + tensors["emb.type"].reshape(2, -1)[0]
-        graph.constant("emb.pos", places)
+        places = self.tensors["emb.pos"] + self.tensors["emb.type"].reshape(2, -1)[0]
+        used = self.places(self.graph.constant("emb.pos", places))
+        return self.embedded(self.graph.add("Add", [words, used], ["embedded"]))
+
+    def words(self) -> str:
+        """The rows of the word embedding."""
+        graph, table = self.graph, self.tensors["emb.word"]
+        if not self.quantised:
+            return graph.add("Gather", [graph.constant("emb.word", table), "input_ids"], ["words"])
+        values, scales = quantise_rows(table)
+        rows = graph.add("Gather", [graph.constant("emb.word", values), "input_ids"], ["words/q"])
+        scale = graph.add("Gather", [graph.constant("emb.word/scale", scales), "input_ids"], ["words/scale"])
+        floats = graph.add("Cast", [rows], ["words/f"], to=TensorProto.FLOAT)
+        return graph.add("Mul", [floats, scale], ["words"])
+
+    def places(self, table: str) -> str:
+        """The first rows of a table of positions, as many as there are tokens."""
+        graph = self.graph
         sizes = graph.add("Shape", ["input_ids"], ["sizes"], start=1, end=2)
         first = graph.constant("zero", np.array([0], dtype=np.int64))
-        rows_used = graph.add("Slice", ["emb.pos", first, sizes], ["places"])
-        total = graph.add("Add", [words, rows_used], ["embedded"])
+        return graph.add("Slice", [table, first, sizes], ["places"])
+
+    def embedded(self, total: str) -> str:
+        """The layer norm over the sum of all embeddings."""
+        graph, tensors = self.graph, self.tensors
+        scale, offset = (graph.constant(name, tensors[name]) for name in ("emb.ln.w", "emb.ln.b"))
         return graph.add(
-            "LayerNormalization",
-            [
-                total,
-                graph.constant("emb.ln.w", tensors["emb.ln.w"]),
-                graph.constant("emb.ln.b", tensors["emb.ln.b"]),
-            ],
-            ["hidden.0"],
-            epsilon=self.shape.epsilon,
-            axis=-1,
+            "LayerNormalization", [total, scale, offset], ["hidden.0"], epsilon=self.shape.epsilon, axis=-1
         )
+
+    def encode(self, layers: int) -> str:
+        """Lengths, embeddings and the first `layers` layers; gives ``last_hidden_state``."""
+        graph = self.graph
+        one = graph.constant("last", np.array([1], dtype=np.int64))
+        summed = graph.add("ReduceSum", ["attention_mask", one], ["lengths/long"], keepdims=0)
+        graph.add("Cast", [summed], ["lengths"], to=TensorProto.INT32)
+        self.embeddings()
+        for index in range(layers):
+            self.layer(index, f"hidden.{index}", OUTPUT if index == layers - 1 else f"hidden.{index + 1}")
+        return OUTPUT
 
     def layer(self, index: int, source: str, target: str) -> None:
         graph, prefix = self.graph, f"l{index}"
@@ -206,33 +223,20 @@ def build(
     Inputs `input_ids` and `attention_mask` (batch, sequence) int64, the mask ones then zeros;
     output `last_hidden_state` (batch, sequence, hidden) float32.
     """
-    builder = _Builder(shape, tensors, quantised=quantised, bits=bits, caps=caps or {})
-    graph = builder.graph
-    used = shape.layers if layers is None else layers
-    summed = graph.add(
-        "ReduceSum",
-        ["attention_mask", graph.constant("last", np.array([1], dtype=np.int64))],
-        ["lengths/long"],
-        keepdims=0,
-    )
-    graph.add("Cast", [summed], ["lengths"], to=TensorProto.INT32)
-    builder.embeddings()
-    for index in range(used):
-        builder.layer(
-            index,
-            f"hidden.{index}",
-            OUTPUT if index == used - 1 else f"hidden.{index + 1}",
-        )
+    builder = Builder(shape, tensors, quantised=quantised, bits=bits, caps=caps or {})
+    builder.encode(shape.layers if layers is None else layers)
+    return assemble(builder, name="encoder", outputs={OUTPUT: ("batch", "sequence", shape.hidden)})
+
+
+def assemble(builder: Builder, *, name: str, outputs: Mapping[str, Sequence[str | int]]) -> onnx.ModelProto:
+    """A model of what the builder added, with ids and mask as inputs and float32 outputs of the shapes given."""
     ids = ["batch", "sequence"]
     proto = helper.make_graph(
-        graph.nodes,
-        "encoder",
-        [
-            helper.make_tensor_value_info("input_ids", TensorProto.INT64, ids),
-            helper.make_tensor_value_info("attention_mask", TensorProto.INT64, ids),
-        ],
-        [helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, [*ids, shape.hidden])],
-        initializer=graph.constants,
+        builder.graph.nodes,
+        name,
+        [helper.make_tensor_value_info(one, TensorProto.INT64, ids) for one in ("input_ids", "attention_mask")],
+        [helper.make_tensor_value_info(one, TensorProto.FLOAT, list(shape)) for one, shape in outputs.items()],
+        initializer=builder.graph.constants,
     )
     model = helper.make_model(
         proto,

@@ -1,0 +1,1 @@
+"""The second grading tier: its rows, its student, its training and what it leaves behind."""
