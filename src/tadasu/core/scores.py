@@ -18,6 +18,10 @@ class ScoreScale(enum.Enum):
     """A number in [0, 1]."""
 
 
+HOW_TO_DECLARE = 'write scale = "probability" for numbers in [0, 1], or scale = "logit" for any real number'
+"""What a user is told whose scorer does not say what its scores mean."""
+
+
 @dataclass(frozen=True, slots=True)
 class PairScore:
     """One score, in the scorer's declared scale; higher is more relevant.

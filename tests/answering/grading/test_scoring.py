@@ -180,6 +180,16 @@ async def test_numbers_of_other_libraries_are_numbers() -> None:
     assert all(type(one.score) is float for one in scores)
 
 
+async def test_a_damaged_passage_is_not_sent_and_shifts_nothing() -> None:
+    damaged = PassageText(None, ())  # type: ignore[arg-type]
+    scorer = TableScorer({PASSAGES[1].text: 4.0})
+    scores = await checked_scores(scorer, "q", [damaged, PASSAGES[1]], ledger=Book(), timeout_s=1)
+    assert [one.failed for one in scores] == [True, False]
+    assert scores[1].score == 4.0
+    assert "damaged" in scores[0].reason
+    assert scorer.asked == [("q", (PASSAGES[1].text,))]
+
+
 class Unshowable:
     def __repr__(self) -> str:
         raise RuntimeError("no")

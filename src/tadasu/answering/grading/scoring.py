@@ -27,8 +27,21 @@ async def checked_scores(
     """One score per passage, in order: finite and of the scorer's declared scale, or NaN with the reason.
 
     Never raises for what the scorer did; cancellation passes through. `timeout_s` is the whole batch's, None for no
-    limit. A scorer that blocks the event loop cannot be stopped.
+    limit. A scorer that blocks the event loop cannot be stopped. It is not asked about a damaged passage.
     """
+    scores = [
+        unscored("") if _readable(one) else unscored("the passage is damaged: it has no text") for one in passages
+    ]
+    asked = [index for index, one in enumerate(passages) if _readable(one)]
+    given = await _asked(scorer, question, [passages[index] for index in asked], ledger=ledger, timeout_s=timeout_s)
+    for index, score in zip(asked, given, strict=True):
+        scores[index] = score
+    return scores
+
+
+async def _asked(
+    scorer: PairScorer, question: str, passages: Sequence[PassageText], *, ledger: Ledger, timeout_s: float | None
+) -> list[PairScore]:
     if not passages:
         return []
     try:
@@ -61,6 +74,11 @@ def sound_scores(given: object, passages: Sequence[PassageText], *, scale: Score
         return [unscored(fault)] * len(passages)
     assert isinstance(given, Sequence)
     return [_sound(one, passage, scale) for one, passage in zip(given, passages, strict=True)]
+
+
+def _readable(passage: PassageText) -> bool:
+    text: object = passage.text
+    return isinstance(text, str)
 
 
 def _misfit(given: object, wanted: int, scale: object) -> str:
