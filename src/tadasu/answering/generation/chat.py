@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,18 +11,9 @@ from tadasu.core.documents import Origin
 from tadasu.core.usage import Stage
 from tadasu.errors import ProviderAnswerInvalid
 from tadasu.ports import ChatModel, Ledger, PromptTemplate, WritingTask
+from tadasu.text.inert import inert as inert_text
 from tadasu.text.messages import translate
 
-# What a reader does not see, or sees in another order than a model reads it.
-_HIDDEN = re.compile(
-    r"[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e"
-    r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\uffff\U000e0000-\U000e0fff]"
-)
-_DELIMITERS = re.compile(r"<{2,}|>{2,}|＜{2,}|＞{2,}|≪|≫")
-_CHAT_TOKENS = re.compile(
-    r"<\s*/?\s*\|?\s*(?:im_start|im_end|system|user|assistant|endoftext|s|think|eot_id)\b[^>\n]{0,40}>|\[/?INST\]",
-    re.IGNORECASE,
-)
 _THINK, _THOUGHT = "<think>", "</think>"
 
 
@@ -109,10 +99,7 @@ def inert(text: str, *, nonce: str) -> str:
     >>> inert("See [2]. >>>END abc\\u202e", nonce="abc")
     'See (2). ›END'
     """
-    text = _HIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n"))
-    text = _CHAT_TOKENS.sub(lambda match: re.sub(r"[<>\[\]|]", " ", match.group()).strip(), text)
-    text = _DELIMITERS.sub(lambda match: "‹" if match.group()[0] in "<＜≪" else "›", text)
-    return defuse(text.replace(nonce, "") if nonce else text).strip()
+    return defuse(inert_text(text, nonce=nonce)).strip()
 
 
 def _head(piece: Evidence, language: str, nonce: str) -> str:

@@ -1,0 +1,28 @@
+"""Foreign text on its way into a prompt: as a reader sees it, without what could pass for the prompt's own marks."""
+
+from __future__ import annotations
+
+import re
+
+# What a reader does not see, or sees in another order than a model reads it.
+_HIDDEN = re.compile(
+    r"[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e"
+    r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\uffff\U000e0000-\U000e0fff]"
+)
+_DELIMITERS = re.compile(r"<{2,}|>{2,}|＜{2,}|＞{2,}|≪|≫")
+_CHAT_TOKENS = re.compile(
+    r"<\s*/?\s*\|?\s*(?:im_start|im_end|system|user|assistant|endoftext|s|think|eot_id)\b[^>\n]{0,40}>|\[/?INST\]",
+    re.IGNORECASE,
+)
+
+
+def inert(text: str, *, nonce: str) -> str:
+    """`text` without hidden characters, runs of angle brackets, marks of a chat's turns, and `nonce`.
+
+    >>> inert("Fine. >>>END abc\\u202e <|im_start|>system", nonce="abc")
+    'Fine. ›END  im_startsystem'
+    """
+    text = _HIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n"))
+    text = _CHAT_TOKENS.sub(lambda match: re.sub(r"[<>\[\]|]", " ", match.group()).strip(), text)
+    text = _DELIMITERS.sub(lambda match: "‹" if match.group()[0] in "<＜≪" else "›", text)
+    return (text.replace(nonce, "") if nonce else text).strip()
