@@ -90,14 +90,14 @@ async def ask_all(questions: QuestionSet, search: HybridSearch, swapper: Swapper
     homes = {row.id: document_id(row) for row in questions.rows}
     found: list[Asking] = []
     for number, asked in enumerate(questions.asked):
-        k = next((fewer for share, fewer in _FEWER if _chance(asked, "k") < share), K)
+        k = next((fewer for share, fewer in _FEWER if chance(asked, "k") < share), K)
         found.append(await _ask(asked, search, homes, Scope(), k=k))
         gone = frozenset(homes[id_] for id_ in asked.gold)
-        if _chance(asked, "article") < _WITHOUT_ARTICLE:
+        if chance(asked, "article") < _WITHOUT_ARTICLE:
             found.append(await _ask(asked, search, homes, Scope(exclude_documents=gone), k=k))
-        if _chance(asked, "passage") < _WITHOUT_PASSAGE:
+        if chance(asked, "passage") < _WITHOUT_PASSAGE:
             found.append(await _ask(asked, search, homes, Scope(exclude_passages=asked.gold), k=k))
-        if _chance(asked, "swap") < _SWAPPED and (other := swapper.swapped(asked)) is not None:
+        if chance(asked, "swap") < _SWAPPED and (other := swapper.swapped(asked)) is not None:
             found.append(await _ask(other, search, homes, Scope(), k=k, swapped=True))
         if number % 400 == 399:
             print(f"  {questions.name}: {number + 1} of {len(questions.asked)} questions", file=sys.stderr, flush=True)
@@ -111,7 +111,7 @@ async def _ask(
     retrieval = await search.search(question.text, k=k, scope=scope, ledger=RunLedger(SystemClock()))
     measured = measure(question.text, retrieval)
     gold_homes = {homes[id_] for id_ in asked.gold}
-    labels = [0 if swapped else _label(asked, candidate, gold_homes) for candidate in retrieval.candidates]
+    labels = [0 if swapped else label_of_candidate(asked, candidate, gold_homes) for candidate in retrieval.candidates]
     strips: list[int] = []
     for label, candidate in zip(labels, retrieval.candidates, strict=True):
         text = candidate.passage.text
@@ -126,7 +126,7 @@ async def _ask(
     )
 
 
-def _label(asked: Asked, candidate: Candidate, gold_homes: set[str]) -> int:
+def label_of_candidate(asked: Asked, candidate: Candidate, gold_homes: set[str]) -> int:
     if candidate.passage.id in asked.gold:
         return 1
     # The same article may say it twice; a passage of another article that holds the string does so by chance.
@@ -135,6 +135,6 @@ def _label(asked: Asked, candidate: Candidate, gold_homes: set[str]) -> int:
     return 0
 
 
-def _chance(asked: Asked, what: str) -> float:
+def chance(asked: Asked, what: str) -> float:
     digest = hashlib.sha256(f"{what}\n{asked.question.id}\n{asked.question.text}".encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -65,6 +66,8 @@ def _add_round(frame: Frame, tree: Tree, one: Round) -> None:
     candidates = branch.add(_line(frame.say("{count} candidates", count=len(one.candidates))))
     for rank, candidate in enumerate(one.candidates, 1):
         candidates.add(_candidate(frame, rank, candidate))
+    if one.candidates:
+        branch.add(_line(tiers_words(frame, one), "dim"))
     if one.error:
         branch.add(_line(one.error, "red"))
     style = "green" if one.verdict is Verdict.CORRECT else "yellow"
@@ -73,6 +76,17 @@ def _add_round(frame: Frame, tree: Tree, one: Round) -> None:
     )
     action = one.action
     branch.add(_line(frame.say("then {action}: {reason}", action=action.kind.value, reason=frame.say(action.reason))))
+
+
+def tiers_words(frame: Frame, one: Round) -> str:
+    """Which tier of the grader decided how many passages, and how many no model had to read."""
+    tiers = Counter(candidate.grade.tier or frame.say("none") for candidate in one.candidates)
+    named = ", ".join(f"{tier} {count}" for tier, count in tiers.most_common())
+    unread, count = tiers["features"], len(one.candidates)
+    if unread and unread < count:
+        text = "decided by {tiers}; {unread} of {count} were read by no model"
+        return frame.say(text, tiers=named, unread=unread, count=count)
+    return frame.say("decided by {tiers}", tiers=named)
 
 
 def _candidate(frame: Frame, rank: int, one: GradedCandidate) -> Text:
@@ -158,6 +172,8 @@ def _call(call: Call) -> Text:
     parts = [f"{call.stage.value} · {name} · {seconds(call.duration_ms)}"]
     if call.items != 1:
         parts.append(f"{call.items} items")
+    if call.cached:
+        parts.append(f"{call.cached} from the cache")
     if call.tokens.input or call.tokens.output:
         parts.append(f"{call.tokens.input} + {call.tokens.output} tokens")
     parts.append("unpriced" if call.cost_usd is None else f"${call.cost_usd:.4f}" if call.cost_usd else "$0")

@@ -1,0 +1,236 @@
+"""Fit how features and cross-encoder are weighed, and when the second is asked: writes ``models/grader/cascade.json``.
+
+``python -m training.grader.weighing`` after the first tier (``training.train_features``) and the student are made. All
+on the CALIBRATE split, which neither has learnt from; nothing is drawn at random. The band, outside which the features
+decide alone, is the narrowest that keeps the cascade's AUC within `AUC_LOSS` of reading everything and its levels the
+same for all but `OTHER_LEVELS` of the passages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+
+from tadasu.answering.grading.cached import CachedScorer
+from tadasu.answering.grading.combination import FILE, FORMAT
+from tadasu.answering.grading.cross_encoder import open_shipped
+from tadasu.answering.grading.features import open_features
+from tadasu.answering.grading.model import Numbers
+from tadasu.answering.grading.thresholds import choose_high, choose_low
+from tadasu.core.grades import Thresholds
+from tadasu.ports import CacheSettings, PairScorer, ScorerSettings
+from tadasu.storage.score_cache import open_cache
+from tadasu.testing.splits import Split
+from training.curves import calibration_curve
+from training.feature_evaluation import auc
+from training.feature_rows import MODELS, open_encoder
+from training.feature_sets import english, japanese
+from training.grader.weighing_rows import Read, read_all
+
+VERSION = "1"
+SETS = {"ja": japanese, "en": english}
+AUC_LOSS = 0.002
+OTHER_LEVELS = 0.01
+PRECISE = 0.90
+MISSED = 0.10
+WRONGLY_INCORRECT = 0.01
+_STRENGTH = 1.0
+_CERTAIN = 1e-4
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cache", type=Path, help="file that keeps the encoder's vectors between runs")
+    parser.add_argument("--scores", type=Path, help="file that keeps the cross-encoder's scores between runs")
+    parser.add_argument("--models", type=Path, default=MODELS)
+    parser.add_argument("--questions", type=int, help="no more of a language than these (a trial)")
+    options = parser.parse_args()
+    scorer: PairScorer = open_shipped(ScorerSettings(path=options.models / "grader"))
+    if options.scores:
+        scorer = CachedScorer(scorer, open_cache(CacheSettings(file=options.scores)))
+    asyncio.run(fit_all(options.models, scorer=scorer, cache=options.cache, questions=options.questions))
+
+
+async def fit_all(models: Path, *, scorer: PairScorer, cache: Path | None, questions: int | None = None) -> None:
+    """Read the CALIBRATE questions of every language, fit, and write."""
+    began = time.perf_counter()
+    encoder = open_encoder(models, cache=cache)
+    features = open_features(models / "grader")
+    languages: dict[str, Any] = {}
+    everything: list[Read] = []
+    for language, make in SETS.items():
+        asked = make(Split.CALIBRATE)
+        if questions:
+            asked = replace_asked(asked, questions)
+        rows = await read_all(asked, models=models, encoder=encoder, features=features, scorer=scorer)
+        languages[language] = fit_language(rows)
+        everything += rows
+        print(f"{language}: {json.dumps(languages[language]['report'])}", file=sys.stderr, flush=True)
+    written = {
+        "format": FORMAT,
+        "version": f"{VERSION}-{features.id}",
+        "scorer": scorer.id,
+        "languages": languages,
+        # Across languages there are no labels: the reader is believed as it is within one, on average over both.
+        "foreign": foreign(everything),
+    }
+    path = models / "grader" / FILE
+    path.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
+    print(f"written to {path} in {time.perf_counter() - began:.0f} s", file=sys.stderr)
+
+
+def replace_asked(questions: Any, count: int) -> Any:
+    """The same set with its first `count` questions only."""
+    from dataclasses import replace
+
+    return replace(questions, asked=questions.asked[:count])
+
+
+def fit_language(rows: Sequence[Read]) -> dict[str, Any]:
+    """One language: weights and curves, borders, band, and what was seen while choosing them."""
+    counted = np.concatenate([row.counted for row in rows])
+    read = np.concatenate([row.read for row in rows])
+    labels = np.concatenate([row.labels for row in rows])
+    both_inputs = np.stack([logits_of(counted), read], axis=1)
+    known = (labels >= 0) & np.isfinite(both_inputs).all(axis=1)
+    both = weigh(both_inputs[known], labels[known])
+    alone = weigh(read[known][:, None], labels[known])
+    probabilities = apply(both, both_inputs)
+    thresholds, evidence = borders(rows, probabilities)
+    band, asked = narrowest_band(counted[known], probabilities[known], labels[known], thresholds)
+    strips = [np.concatenate([getattr(row, name) for row in rows]) for name in ("strips_counted", "strips_read")]
+    strip_labels = np.concatenate([row.strip_labels for row in rows])
+    strip_inputs = np.stack([logits_of(strips[0]), strips[1]], axis=1)
+    return {
+        "both": both,
+        "alone": alone,
+        "strips": weigh(strip_inputs, strip_labels),
+        "strips_alone": weigh(strips[1][:, None], strip_labels),
+        "band": band,
+        "thresholds": {"high": thresholds.high, "low": thresholds.low},
+        "report": {
+            "retrievals": len(rows),
+            "pairs": int(known.sum()),
+            "with the answer": int((labels == 1).sum()),
+            "auc features": round(auc(counted[known], labels[known]), 4),
+            "auc reader": round(auc(read[known], labels[known]), 4),
+            "auc both": round(auc(probabilities[known], labels[known]), 4),
+            "auc cascade": round(auc(decided(counted, probabilities, band)[known], labels[known]), 4),
+            "share read": round(asked, 4),
+            **evidence,
+        },
+    }
+
+
+def logits_of(probabilities: Numbers) -> Numbers:
+    """Logits of probabilities, clipped as the cascade clips them; NaN stays."""
+    clipped = np.clip(probabilities, _CERTAIN, 1.0 - _CERTAIN)
+    found: Numbers = np.log(clipped / (1.0 - clipped))
+    return found
+
+
+def weigh(inputs: Numbers, labels: NDArray[np.int8]) -> dict[str, Any]:
+    """A logistic regression over `inputs` (n, columns) and the calibration curve of its logits."""
+    regression = LogisticRegression(C=_STRENGTH, max_iter=2000)
+    regression.fit(inputs, labels)
+    weights, bias = regression.coef_[0], float(regression.intercept_[0])
+    knots, heights = calibration_curve(inputs @ weights + bias, labels)
+    return {
+        "weights": rounded(weights),
+        "bias": round(bias, 6),
+        "knots": rounded(knots),
+        "heights": rounded(heights),
+    }
+
+
+def apply(weighing: dict[str, Any], inputs: Numbers) -> Numbers:
+    """Probabilities of (n, columns) inputs; NaN where an input is."""
+    logits = inputs @ np.array(weighing["weights"]) + weighing["bias"]
+    found: Numbers = np.interp(logits, weighing["knots"], weighing["heights"])
+    found[np.isnan(logits)] = np.nan
+    return found
+
+
+def borders(rows: Sequence[Read], probabilities: Numbers) -> tuple[Thresholds, dict[str, float]]:
+    """Thresholds with their promises; LOW is also kept where few answerable questions have nothing better."""
+    labels = np.concatenate([row.labels for row in rows])
+    known = (labels >= 0) & ~np.isnan(probabilities)
+    right = probabilities[known & (labels == 1)]
+    low = choose_low(right.tolist(), target=MISSED)
+    high = choose_high(probabilities[known].tolist(), (labels[known] == 1).tolist(), target=PRECISE)
+    best: list[float] = []
+    at = 0
+    for row in rows:
+        here = probabilities[at : at + len(row.labels)]
+        at += len(row.labels)
+        if row.answerable and (row.labels == 1).any():
+            best.append(float(np.nanmax(here)))
+    safe = float(np.quantile(best, WRONGLY_INCORRECT))
+    chosen = min(low.value, safe)
+    thresholds = Thresholds(high=round(high.value, 3), low=round(min(chosen, high.value), 3))
+    return thresholds, {
+        "low by false negatives": round(low.value, 4),
+        "low by lost questions": round(safe, 4),
+        "missed at low": round(float((right < thresholds.low).mean()), 4),
+        "precision at high": round(float((labels[known & (probabilities >= thresholds.high)] == 1).mean()), 4),
+        "recall at high": round(float((right >= thresholds.high).mean()), 4),
+    }
+
+
+def narrowest_band(
+    counted: Numbers, probabilities: Numbers, labels: NDArray[np.int8], thresholds: Thresholds
+) -> tuple[dict[str, float], float]:
+    """The band that has the fewest passages read and keeps both promises; with it, the share that is read."""
+    full = auc(probabilities, labels)
+    lows = np.unique(np.round(np.quantile(counted, np.linspace(0.0, 0.95, 39)), 4))
+    highs = [0.7, 0.8, 0.9, 0.95, 0.98, 0.99, 1.0]
+    best, read = {"low": -1.0, "high": 2.0}, 1.0
+    levels = levels_of(probabilities, thresholds)
+    for low in lows.tolist():
+        for high in highs:
+            band = {"low": low, "high": high}
+            found = decided(counted, probabilities, band)
+            share = float(((counted > low) & (counted < high)).mean())
+            if share >= read or full - auc(found, labels) > AUC_LOSS:
+                continue
+            if float((levels_of(found, thresholds) != levels).mean()) <= OTHER_LEVELS:
+                best, read = band, share
+    return best, read
+
+
+def decided(counted: Numbers, probabilities: Numbers, band: dict[str, float]) -> Numbers:
+    """What the cascade says: the features' probability outside the band, both tiers' inside."""
+    inside = ~((counted <= band["low"]) | (counted >= band["high"]))
+    return np.where(inside, probabilities, counted)
+
+
+def levels_of(probabilities: Numbers, thresholds: Thresholds) -> NDArray[np.intp]:
+    """0 LOW, 1 MEDIUM, 2 HIGH."""
+    return np.searchsorted([thresholds.low, thresholds.high], probabilities, side="right")
+
+
+def foreign(rows: Sequence[Read]) -> dict[str, Any]:
+    """The reader's weighing over all languages, blind to the features' logit."""
+    read = np.concatenate([row.read for row in rows])
+    labels = np.concatenate([row.labels for row in rows])
+    known = (labels >= 0) & np.isfinite(read)
+    alone = weigh(read[known][:, None], labels[known])
+    return alone | {"weights": [0.0, *alone["weights"]]}
+
+
+def rounded(values: Numbers) -> list[float]:
+    return [round(float(value), 6) for value in values]
+
+
+if __name__ == "__main__":
+    main()
