@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import math
 from dataclasses import dataclass
+from numbers import Real
 
 from tadasu.core.documents import Span
 
@@ -47,6 +48,27 @@ def unscored(reason: str) -> PairScore:
     return PairScore(score=math.nan, reason=reason)
 
 
+def number_in(raw: object, scale: ScoreScale) -> float | str:
+    """`raw` as a finite number of `scale`, or what is wrong with it, to follow the words "the score".
+
+    >>> number_in(0.5, ScoreScale.PROBABILITY), number_in(1.5, ScoreScale.PROBABILITY)
+    (0.5, 'is 1.5, and a probability lies in [0, 1]')
+    >>> number_in("0.5", ScoreScale.LOGIT)
+    "is no number: '0.5'"
+    """
+    if isinstance(raw, bool) or not isinstance(raw, Real):
+        return f"is no number: {_shown(raw)}"
+    try:
+        value = float(raw)
+    except (OverflowError, ValueError, TypeError):
+        return "is no finite number"
+    if not math.isfinite(value):
+        return f"is no finite number: {value}"
+    if scale is ScoreScale.PROBABILITY and not 0.0 <= value <= 1.0:
+        return f"is {value:g}, and a probability lies in [0, 1]"
+    return value
+
+
 def logit_of(score: float, scale: ScoreScale) -> float:
     """`score` as a logit, clipped to ±30 so that a certain probability stays finite.
 
@@ -76,6 +98,14 @@ def probability_of(logit: float) -> float:
         return 1.0 / (1.0 + math.exp(-logit))
     grown = math.exp(max(logit, -700.0)) if logit > -745.0 else 0.0
     return grown / (1.0 + grown)
+
+
+def _shown(value: object) -> str:
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # noqa: BLE001 - a plugin's object may do anything when it is shown
+        text = type(value).__name__
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 _FAR = 30.0

@@ -7,13 +7,11 @@ must cost its own passages their score, and nothing else.
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Sequence
 from dataclasses import replace
-from numbers import Real
 
 from tadasu.core.documents import Span
-from tadasu.core.scores import PairScore, ScoreScale, unscored
+from tadasu.core.scores import PairScore, ScoreScale, number_in, unscored
 from tadasu.core.vectors import PassageText
 from tadasu.errors import TadasuError
 from tadasu.ports import Ledger, PairScorer
@@ -102,27 +100,6 @@ def _sound(given: object, passage: PassageText, scale: ScoreScale) -> PairScore:
     strips, note = _sound_strips(given.strips, len(passage.strips), scale)
     hit = given.hit if _within(given.hit, len(passage.text)) else None
     return replace(given, score=score, strips=strips, hit=hit, reason=note)
-
-
-def number_in(raw: object, scale: ScoreScale) -> float | str:
-    """`raw` as a finite number of `scale`, or what is wrong with it, to follow the words "the score".
-
-    >>> number_in(0.5, ScoreScale.PROBABILITY), number_in(1.5, ScoreScale.PROBABILITY)
-    (0.5, 'is 1.5, and a probability lies in [0, 1]')
-    >>> number_in("0.5", ScoreScale.LOGIT)
-    "is no number: '0.5'"
-    """
-    if isinstance(raw, bool) or not isinstance(raw, Real):
-        return f"is no number: {_shown(raw)}"
-    try:
-        value = float(raw)
-    except (OverflowError, ValueError, TypeError):
-        return "is no finite number"
-    if not math.isfinite(value):
-        return f"is no finite number: {value}"
-    if scale is ScoreScale.PROBABILITY and not 0.0 <= value <= 1.0:
-        return f"is {value:g}, and a probability lies in [0, 1]"
-    return value
 
 
 def _sound_strips(given: object, wanted: int, scale: ScoreScale) -> tuple[tuple[float, ...], str]:
