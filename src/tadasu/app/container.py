@@ -118,13 +118,13 @@ class Container:
     @cached_property
     def scorer(self) -> PairScorer | None:
         """The second tier of grading, remembering its scores; None where the settings name none."""
-        from tadasu.answering.grading.cached import CachedScorer
-        from tadasu.ports import ScorerSettings
-
         chosen = self.settings.scorer
         name = self.settings.grading.scorer
         if not name or self.settings.grading.grader not in {"cascade", "scorer"}:
             return None
+        from tadasu.answering.grading.cached import CachedScorer
+        from tadasu.ports import ScorerSettings
+
         path = Path(chosen.path).expanduser() if chosen.path else None
         if path is not None and not path.is_absolute():
             path = self.workspace.root / path
@@ -147,11 +147,11 @@ class Container:
     @cached_property
     def assessor(self) -> Grader | None:
         """The third tier, a language model; None where the settings do not ask for it or there is no chat model."""
-        from tadasu.answering.grading.llm import LlmGrader
-
         chosen = self.settings.grading
         if self.chat is None or not (chosen.llm or chosen.grader == "llm"):
             return None
+        from tadasu.answering.grading.llm import LlmGrader
+
         return LlmGrader(
             self.chat,
             prompts=self._prompts("grade"),
