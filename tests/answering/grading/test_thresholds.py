@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -45,7 +47,7 @@ def kept_splits(positives: Sequence[float], negatives: Sequence[float], *, seed:
     return kept, between / SPLITS
 
 
-@pytest.mark.parametrize(("count", "shift"), [(60, 2.0), (200, 2.0), (500, 1.0), (1500, 3.0)])
+@pytest.mark.parametrize(("count", "shift"), [(60, 2.0), (200, 2.0), (500, 1.0), (800, 3.0)])
 def test_the_unseen_half_keeps_the_promise_in_95_of_100_splits(count: int, shift: float) -> None:
     rng = random.Random(count)
     positives = [rng.gauss(shift, 1.0) for _ in range(count)]
@@ -154,3 +156,34 @@ def test_a_question_is_ambiguous_where_nothing_is_high_and_not_all_is_low() -> N
     scores = [0.8, 0.1, 0.5, 0.1, 0.2, 0.1]
     groups = ["a", "a", "b", "b", "c", "c"]
     assert ambiguous_share(scores, groups, Thresholds(high=0.7, low=0.3)) == (1, 3)
+
+
+def real_scores(language: str) -> list[tuple[list[float], list[bool]]]:
+    """Per question, what the shipped first tier (version 2) said of the search's ten candidates on the TEST splits of
+
+    JSQuAD (ja) or XQuAD and CovidQA (en), and whether each holds the answer.
+    """
+    rows = [json.loads(line) for line in (Path(__file__).parent / "real_scores.jsonl").read_text().splitlines()]
+    return [(row["scores"], [bool(label) for label in row["labels"]]) for row in rows if row["language"] == language]
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_real_scores_keep_the_promise_and_the_cost_is_known(language: str) -> None:
+    questions = real_scores(language)
+    rng = random.Random(20)
+    kept, ambiguous = 0, 0.0
+    for _ in range(SPLITS):
+        rng.shuffle(questions)
+        seen, unseen = questions[: len(questions) // 2], questions[len(questions) // 2 :]
+        pairs = [pair for scores, labels in seen for pair in zip(scores, labels, strict=True)]
+        coming = [score for scores, labels in unseen for score, label in zip(scores, labels, strict=True) if label]
+        low = choose_low([s for s, label in pairs if label], [s for s, label in pairs if not label], future=len(coming))
+        high = choose_high([score for score, _ in pairs], [label for _, label in pairs])
+        assert low.promised
+        kept += sum(score < low.value for score in coming) <= 0.1 * len(coming)
+        flat = [(score, at) for at, (scores, _) in enumerate(unseen) for score in scores]
+        unsure, asked = ambiguous_share([s for s, _ in flat], [at for _, at in flat], ordered(low, high))
+        ambiguous += unsure / asked / SPLITS
+    assert kept >= 0.95 * SPLITS
+    # Mixed English sets are hard for words and cosines alone: about two questions of five stay open, one of ten in ja.
+    assert ambiguous <= {"en": 0.55, "ja": 0.2}[language]
