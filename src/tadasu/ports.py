@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from tadasu.core.answers import Evidence
 from tadasu.core.documents import Document, Passage, Reader, Scope
@@ -70,6 +70,20 @@ class Ledger(Protocol):
 
     def elapsed_ms(self) -> float:
         """Milliseconds since the run began."""
+        ...
+
+
+@runtime_checkable
+class Allowance(Protocol):
+    """What a ledger may offer besides: the limits of its run, for parts that make several calls."""
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the deadline, not below 0; None without one."""
+        ...
+
+    def check(self, what: str, *, usd: float = 0.0, under_way: int = 0) -> None:
+        """Raise BudgetSpent where `what` does not fit any more; `under_way` calls have begun and are in no ledger."""
         ...
 
 

@@ -22,6 +22,7 @@ LANGUAGES = ("en", "ja")
 PLACEHOLDERS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
         "answer": frozenset({"question", "meaning", "evidence", "today", "nonce"}),
+        "grade": frozenset({"question", "passages", "ids", "nonce", "note"}),
         "standalone": frozenset({"question", "conversation", "nonce"}),
         "rewrite": frozenset({"question", "tried"}),
     }
@@ -93,7 +94,7 @@ def load(name: str, language: str, *, folder: Path | None = None) -> Prompt:
     """The prompt called `name` in `language`; any language but Japanese gets the English one.
 
     Args:
-        name: ``answer``, ``standalone`` or ``rewrite``.
+        name: ``answer``, ``grade``, ``standalone`` or ``rewrite``.
         language: ``en`` or ``ja``.
         folder: a directory with ``en/answer.md`` and so on, whose files come before the built-in ones.
 

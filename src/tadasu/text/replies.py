@@ -132,9 +132,7 @@ _YES = (
     r"yes|yep|true|relevant|はい|関連(?:性)?[はが]?(?:あり|有り|ある|あります)|関連して(?:いる|います|おります)"
     r"|関係[はが]?(?:ある|あります|あり)|該当(?:する|します|あり)"
 )
-_AFTER = (
-    r"(?=\s*$|\s*[.!;:)(\u2014。」](?!\s*\d)|\s+-+\s|-\s|\s*[,、]|\s+(?:because|since|as|to)\s|です|ます)"
-)
+_AFTER = r"(?=\s*$|\s*[.!;:)(\u2014。」](?!\s*\d)|\s+-+\s|-\s|\s*[,、]|\s+(?:because|since|as|to)\s|です|ます)"
 _VERDICT = re.compile(rf"(?:(?P<no>{_NO})|(?P<yes>{_YES})){_AFTER}", re.IGNORECASE)
 _HEDGE = re.compile(r"\b(?:but|however|although|though|partly|partially)\b|しかし|ただし|一方で|部分的", re.IGNORECASE)
 

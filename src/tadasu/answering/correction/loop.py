@@ -21,7 +21,7 @@ from tadasu.core.grades import Grade, Verdict
 from tadasu.core.retrieved import Candidate, GradedPassage, Retrieval
 from tadasu.core.runs import Action, ActionKind, Round, SearchMode
 from tadasu.errors import BudgetSpent, TadasuError
-from tadasu.ports import CandidateSearch, Grader, OutsideSearch
+from tadasu.ports import CandidateSearch, Grader, Ledger, OutsideSearch
 from tadasu.runtime.budget import Budget
 from tadasu.runtime.ledger import RunLedger
 
@@ -121,7 +121,7 @@ class CorrectionLoop:
             return Verdict.SEARCH_FAILED, [], str(problem)
         except Exception as problem:  # noqa: BLE001 - stores and web searches are plugins: their bugs must not lose a run
             return Verdict.SEARCH_FAILED, [], f"{type(problem).__name__}: {problem}"
-        grades = await self._grade(retrieval, state, ledger, mode=probe.mode)
+        grades = await self._grade(retrieval, state, budget, mode=probe.mode)
         verdict = verdict_of(grades, rule=self._settings.rule, quality_threshold=self._settings.quality_threshold)
         error = grades[0].reason if verdict is Verdict.GRADER_FAILED else ""
         return verdict, list(zip(retrieval.candidates, grades, strict=True)), error
@@ -135,7 +135,7 @@ class CorrectionLoop:
             probe.query, inside=inside, limit=probe.k, language=state.language, ledger=ledger
         )
 
-    async def _grade(self, retrieval: Retrieval, state: _State, ledger: RunLedger, *, mode: SearchMode) -> list[Grade]:
+    async def _grade(self, retrieval: Retrieval, state: _State, ledger: Ledger, *, mode: SearchMode) -> list[Grade]:
         """A grade per candidate; one that was graded before keeps its grade: question and passage are the same.
 
         New ones of our own are compared with those seen before. Web pages are a ranking of their own.
