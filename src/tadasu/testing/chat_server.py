@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
@@ -19,7 +20,7 @@ class Say:
     """Answer with `text`, streamed in pieces of `piece` characters.
 
     `usage` is (prompt, completion) tokens, or None for a server that does not count. `cut_after` breaks the connection
-    off after so many pieces.
+    off after so many pieces. `wait_s` is how long it thinks before the first word.
     """
 
     text: str
@@ -27,6 +28,7 @@ class Say:
     usage: tuple[int, int] | None = (100, 20)
     finish: str = "stop"
     cut_after: int | None = None
+    wait_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,8 @@ class Raw:
 
 
 Act = Say | Fail | Hang | Raw
+Script = Act | Callable[[dict[str, Any]], Act]
+"""What to do, or what to do with a request whose body is this."""
 
 
 class ChatServer:
@@ -66,7 +70,7 @@ class ChatServer:
     True
     """
 
-    def __init__(self, acts: Iterable[Act], *, key: str = "") -> None:
+    def __init__(self, acts: Iterable[Script], *, key: str = "") -> None:
         """`key`: when given, requests without it are refused with 401."""
         self._acts = tuple(acts)
         self._key = key
@@ -74,6 +78,8 @@ class ChatServer:
         self._lock = threading.Lock()
         self.requests: list[dict[str, Any]] = []
         self.headers: list[dict[str, str]] = []
+        self.most_at_once = 0
+        self._at_once = 0
         server = self
 
         class Handler(_Handler):
@@ -110,7 +116,20 @@ class ChatServer:
             self.headers.append(headers)
             if self._key and headers.get("authorization") != f"Bearer {self._key}":
                 return Fail(401, "Incorrect API key provided")
-            return self._acts[min(len(self.requests), len(self._acts)) - 1]
+            act = self._acts[min(len(self.requests), len(self._acts)) - 1]
+        return act(body) if callable(act) else act
+
+    @contextmanager
+    def counted(self) -> Iterator[None]:
+        """Count a request until its answer begins; ``most_at_once`` keeps the highest count."""
+        with self._lock:
+            self._at_once += 1
+            self.most_at_once = max(self.most_at_once, self._at_once)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._at_once -= 1
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -123,7 +142,15 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("content-length", "0"))) or b"{}")
         headers = {name.lower(): value for name, value in self.headers.items()}
-        act = self.chat.next_act(body, headers) if self.path == "/v1/chat/completions" else Fail(404, "no such path")
+        with self.chat.counted():
+            act = (
+                self.chat.next_act(body, headers) if self.path == "/v1/chat/completions" else Fail(404, "no such path")
+            )
+            if isinstance(act, Say) and act.wait_s:
+                self.chat.wait(act.wait_s)
+        self._play(act, body)
+
+    def _play(self, act: Act, body: dict[str, Any]) -> None:
         try:
             match act:
                 case Hang():
