@@ -47,7 +47,10 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call. Times in milliseconds, `started_ms` from the start of the run; `cost_usd` is None when unpriced."""
+    """One call. Times in milliseconds, `started_ms` from the start of the run; `cost_usd` is None when unpriced.
+
+    `items` is what it was asked about (texts, pairs, pages), `cached` how many of them a cache served.
+    """
 
     stage: Stage
     provider: str
@@ -61,6 +64,7 @@ class Call:
     attempt: int = 1
     items: int = 1
     error: str = ""
+    cached: int = 0
 
 
 @dataclass(frozen=True, slots=True)
