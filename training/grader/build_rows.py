@@ -71,12 +71,12 @@ async def build(options: Options) -> None:
 
 
 def write_marks(out: Path) -> int:
-    """Write the fingerprints of every passage in the rows of `out`, papers whole too; give their number."""
+    """Write the fingerprints of every passage in the files of `out`, papers whole too; give their number.
+
+    Pseudo-questions that wait for their scores count: a row made of them later holds nothing new.
+    """
     texts = {
-        passage.text
-        for path in sorted(out.glob("rows_*.jsonl.gz"))
-        for one in read_groups(path)
-        for passage in one.passages
+        passage.text for path in sorted(out.glob("*.jsonl.gz")) for one in read_groups(path) for passage in one.passages
     }
     papers = sets.whole_papers(texts)
     half = out / ".fitted_on.txt"

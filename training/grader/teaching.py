@@ -18,7 +18,7 @@ UNSCORED = "mined"
 """State of the files of pseudo-questions as mined: only those with scores are rows to train on."""
 
 _LABELLED = ("xquad_en", "popqa", "covidqa")
-_FIRST_PASSAGES, _CHECKED_GROUPS, _SLICE = 6, 120, 250
+_FIRST_PASSAGES, _CHECKED_GROUPS, _SLICE = 6, 50, 200
 
 
 def teach(out: Path, scorer: Scorer) -> None:
