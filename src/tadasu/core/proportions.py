@@ -33,10 +33,11 @@ def wilson(successes: int, trials: int, *, confidence: float = 0.95) -> tuple[fl
     return low, 1.0 if successes == trials else min(1.0, middle + half)
 
 
-def clopper_pearson_lower(successes: int, trials: int, *, confidence: float = 0.95) -> float:
+def clopper_pearson_lower(successes: float, trials: float, *, confidence: float = 0.95) -> float:
     """The exact one-sided lower bound of a share: below it lies the true share in at most ``1 - confidence`` of cases.
 
-    It solves ``P(X >= successes | bound) = 1 - confidence`` (Clopper and Pearson 1934).
+    It solves ``P(X >= successes | bound) = 1 - confidence`` (Clopper and Pearson 1934). Counts of weighted rows need
+    not be whole.
 
     >>> round(clopper_pearson_lower(29, 29), 3), clopper_pearson_lower(0, 5)
     (0.902, 0.0)
@@ -113,7 +114,7 @@ def design_effect(values: Sequence[float], groups: Sequence[object]) -> float:
     return 1.0 + (squares / rows - 1.0) * min(1.0, max(0.0, alike))
 
 
-def _check(successes: int, trials: int) -> None:
+def _check(successes: float, trials: float) -> None:
     if not 0 <= successes <= trials:
         raise ValueError(f"{successes} of {trials} is no share")
 

@@ -75,6 +75,7 @@ def choose_low(
     careful: float = CAREFUL,
     future: int | None = None,
     groups: Sequence[object] | None = None,
+    weights: Sequence[float] | None = None,
     keep: float = 0.3,
     at_most: float = math.inf,
 ) -> Border:
@@ -90,29 +91,31 @@ def choose_low(
             not given.
         groups: the question of each positive, where several belong to one: they count for less than as many
             independent ones (`design_effect`).
+        weights: how many passages to come each positive stands for, where some were likelier to be labelled.
         keep: the border where nothing can be promised.
         at_most: the border is not put above this.
     """
-    ranked = sorted(positives)
+    order = sorted(range(len(positives)), key=positives.__getitem__)
+    ranked = [positives[index] for index in order]
     effect = max(1.0, design_effect(positives, groups)) if groups is not None and len(ranked) > 1 else 1.0
     ahead = max(len(ranked), AT_LEAST_AHEAD) if future is None else future
-    if _highest_place(len(ranked), ahead, target, max(careful, confidence), effect):
+    mass = _Mass([1.0] * len(ranked) if weights is None else [weights[index] for index in order], effect)
+    if _highest_place(mass, ahead, target, max(careful, confidence)):
         confidence = max(careful, confidence)
-    place = _highest_place(len(ranked), ahead, target, confidence, effect)
+    place = _highest_place(mass, ahead, target, confidence)
     if place == 0:
         missed = bisect.bisect_left(ranked, keep)
-        needed = math.ceil(_fewest(ahead, target, confidence) * effect) - len(ranked)
-        bound = _bound(missed + 1, len(ranked), ahead, confidence, effect)
+        needed = math.ceil(_fewest(ahead, target, confidence) * mass.per_row) - len(ranked)
         return Border(
-            value=keep, promised=False, target=target, confidence=confidence,
-            hits=missed, counted=len(ranked), bound=bound, needed=max(1, needed),
+            value=keep, promised=False, target=target, confidence=confidence, hits=missed, counted=len(ranked),
+            bound=_bound(mass, missed + 1, ahead, confidence), needed=max(1, needed),
         )  # fmt: skip
     value = min(ranked[place - 1], at_most)
     value = _no_higher_than_useful(value, ranked, negatives)
     missed = bisect.bisect_left(ranked, value)
     return Border(
         value=value, promised=True, target=target, confidence=confidence,
-        hits=missed, counted=len(ranked), bound=_bound(missed + 1, len(ranked), ahead, confidence, effect),
+        hits=missed, counted=len(ranked), bound=_bound(mass, missed + 1, ahead, confidence),
     )  # fmt: skip
 
 
@@ -122,37 +125,38 @@ def choose_high(
     *,
     target: float = TARGET_PRECISION,
     confidence: float = CONFIDENCE,
+    weights: Sequence[float] | None = None,
     keep: float = 0.7,
+    at_least: float = -math.inf,
 ) -> Border:
     """The lowest border from which on at least `target` of the passages are relevant, at `confidence`.
 
     Counting is from the top down and begins with half as many passages as there are relevant ones (with as many as a
-    proof takes, at least); each border takes a tenth more. `keep` is the border where nothing can be promised.
+    proof takes, at least); each border takes a tenth more. `weights` say how many passages each one stands for; `keep`
+    is the border where nothing can be promised; the border is not put below `at_least`.
     """
-    ranked = sorted(zip(scores, (bool(label) for label in labels), strict=True), key=lambda pair: -pair[0])
-    relevant = sum(label for _, label in ranked)
-    right = [0]
-    for _, label in ranked:
-        right.append(right[-1] + label)
+    order = sorted(range(len(scores)), key=lambda index: -scores[index])
+    ranked = [scores[index] for index in order]
+    top = _Top([bool(labels[index]) for index in order], [1.0 if weights is None else weights[i] for i in order])
     chosen = 0
-    count = max(_fewest_right(target, confidence), relevant // 2)
+    count = max(_fewest_right(target, confidence), top.right[-1] // 2)
     while count <= len(ranked):
         whole = _with_ties(ranked, count)
-        if clopper_pearson_lower(right[whole], whole, confidence=confidence) < target:
+        if top.bound(whole, confidence) < target:
             break
         chosen = whole
         count = max(whole + 1, math.ceil(whole * _STEP))
-    above = chosen or sum(score >= keep for score, _ in ranked)
-    bound = clopper_pearson_lower(right[above], above, confidence=confidence) if above else math.nan
+    value = max(ranked[chosen - 1], at_least) if chosen else keep
+    above = sum(score >= value for score in ranked)
     return Border(
-        value=ranked[chosen - 1][0] if chosen else keep,
+        value=value,
         promised=chosen > 0,
         target=target,
         confidence=confidence,
-        hits=right[above],
+        hits=top.right[above],
         counted=above,
-        bound=bound,
-        needed=0 if chosen else _more_needed(right[above], above, target, confidence),
+        bound=top.bound(above, confidence) if above else math.nan,
+        needed=0 if chosen else _more_needed(top.right[above], above, target, confidence),
     )
 
 
@@ -182,15 +186,32 @@ def ambiguous_share(scores: Sequence[float], groups: Sequence[object], threshold
     return sum(thresholds.low <= score < thresholds.high for score in best.values()), len(best)
 
 
-@lru_cache(maxsize=256)
-def _highest_place(seen: int, ahead: int, target: float, confidence: float, effect: float) -> int:
-    """The largest k for which the k-th smallest of `seen` positives keeps the promise; 0 where none does."""
+class _Mass:
+    """How much the k smallest of some rows weigh, in independent rows (Kish's effective number)."""
+
+    def __init__(self, weights: Sequence[float], effect: float = 1.0) -> None:
+        total, squares = sum(weights), sum(weight * weight for weight in weights)
+        self.seen = total * total / squares / effect if squares else 0.0
+        self.count = len(weights)
+        self.per_row = self.count / self.seen if self.seen else 1.0
+        reached, self._below = 0.0, [0.0]
+        for weight in weights:
+            reached += weight
+            self._below.append(min(1.0, reached / total) * self.seen)
+
+    def below(self, place: int) -> float:
+        return self._below[place]
+
+
+def _highest_place(mass: _Mass, ahead: int, target: float, confidence: float) -> int:
+    """The largest k for which the k-th smallest positive keeps the promise; 0 where none does."""
     allowed = math.floor(target * ahead + 1e-9)
-    low, high = 0, math.floor(seen * target) + 1
+    low, high = 0, mass.count
     while low < high:
         middle = (low + high + 1) // 2
-        kept = middle <= seen and (
-            predicted_misses(middle / effect, seen / effect, future=ahead, confidence=confidence) <= allowed
+        below = mass.below(middle)
+        kept = below <= target * mass.seen + 1.0 and (
+            predicted_misses(below, mass.seen, future=ahead, confidence=confidence) <= allowed
         )
         low, high = (middle, high) if kept else (low, middle - 1)
     return low
@@ -200,19 +221,20 @@ def _highest_place(seen: int, ahead: int, target: float, confidence: float, effe
 def _fewest(ahead: int, target: float, confidence: float) -> int:
     """How many independent positives a promise takes at the least."""
     low, high = 1, _SEARCHED_UP_TO
+    allowed = math.floor(target * ahead + 1e-9)
     while low < high:
         middle = (low + high) // 2
-        if _highest_place(middle, ahead, target, confidence, 1.0):
+        if predicted_misses(1, middle, future=ahead, confidence=confidence) <= allowed:
             high = middle
         else:
             low = middle + 1
     return low
 
 
-def _bound(place: int, seen: int, ahead: int, confidence: float, effect: float) -> float:
-    if not seen or not ahead or place > seen:
-        return 1.0 if seen and ahead else math.nan
-    return predicted_misses(place / effect, seen / effect, future=ahead, confidence=confidence) / ahead
+def _bound(mass: _Mass, place: int, ahead: int, confidence: float) -> float:
+    if not mass.count or not ahead or place > mass.count:
+        return 1.0 if mass.count and ahead else math.nan
+    return predicted_misses(mass.below(place), mass.seen, future=ahead, confidence=confidence) / ahead
 
 
 def _no_higher_than_useful(value: float, ranked: Sequence[float], negatives: Sequence[float]) -> float:
@@ -230,8 +252,26 @@ def _fewest_right(target: float, confidence: float) -> int:
     return math.ceil(math.log(1.0 - confidence) / math.log(target))
 
 
-def _with_ties(ranked: Sequence[tuple[float, bool]], count: int) -> int:
-    while count < len(ranked) and ranked[count][0] == ranked[count - 1][0]:
+class _Top:
+    """The passages from the top down: how many of the first so many are relevant, and what that shows."""
+
+    def __init__(self, labels: Sequence[bool], weights: Sequence[float]) -> None:
+        self.right, self._hits, self._mass, self._squares = [0], [0.0], [0.0], [0.0]
+        for label, weight in zip(labels, weights, strict=True):
+            self.right.append(self.right[-1] + label)
+            self._hits.append(self._hits[-1] + label * weight)
+            self._mass.append(self._mass[-1] + weight)
+            self._squares.append(self._squares[-1] + weight * weight)
+
+    def bound(self, count: int, confidence: float) -> float:
+        mass = self._mass[count]
+        seen = mass * mass / self._squares[count]
+        share = min(1.0, self._hits[count] / mass)
+        return clopper_pearson_lower(share * seen, seen, confidence=confidence)
+
+
+def _with_ties(ranked: Sequence[float], count: int) -> int:
+    while count < len(ranked) and ranked[count] == ranked[count - 1]:
         count += 1
     return count
 
