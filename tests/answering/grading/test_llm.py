@@ -273,7 +273,7 @@ async def test_what_was_said_is_kept_by_content_and_question_and_asked_for_once(
     assert first == again
     assert len(chat.requests) == len(book.calls) == 1
     await made.grade(QUESTION["en"], retrieval(GOOD["en"], "The canteen is closed."), ledger=book)
-    assert [list(blocks(messages).values())[0].splitlines()[-1] for messages in chat.requests[1:]] == [
+    assert [next(iter(blocks(messages).values())).splitlines()[-1] for messages in chat.requests[1:]] == [
         "The canteen is closed."
     ]
     await made.grade("Another question?", retrieval(GOOD["en"]), ledger=book)
