@@ -23,6 +23,7 @@ PROMISED = {
     "__version__",
 }
 HEAVY = {
+    "httpx2",
     "numpy",
     "onnxruntime",
     "tokenizers",

@@ -17,7 +17,7 @@ from tests.cli.conftest import Call
 
 HEAVY = (
     "numpy", "onnxruntime", "sqlalchemy", "alembic", "sudachipy", "pydantic", "pydantic_settings", "rich", "tokenizers",
-    "pypdfium2", "pdfplumber", "trafilatura", "openai", "asyncio",
+    "pypdfium2", "pdfplumber", "trafilatura", "openai", "httpx2", "asyncio",
 )  # fmt: skip
 
 
