@@ -27,7 +27,7 @@ from training.grader import sets
 from training.grader.crossing import in_japanese
 from training.grader.negatives import Mining, labelled, mining, topical
 from training.grader.questions import pseudo_groups
-from training.grader.rows import Group, folder, is_made, path_of, read_groups, write_groups
+from training.grader.rows import Group, Kind, folder, is_made, path_of, read_groups, write_groups
 from training.grader.teacher import Remembered, Teacher
 from training.grader.teaching import UNSCORED, teach
 
@@ -71,16 +71,15 @@ async def build(options: Options) -> None:
 
 
 def write_marks(out: Path) -> int:
-    """Write the fingerprints of every passage in the files of `out`, papers whole too; give their number.
+    """Write the fingerprints of every passage in the files of `out`, papers whole; give their number.
 
-    Pseudo-questions that wait for their scores count: a row made of them later holds nothing new.
+    Pseudo-questions that wait for their scores count: a row made of them later holds nothing new. A passage without its
+    answer is none of its set's; its whole stands in the same group.
     """
-    texts = {
-        passage.text for path in sorted(out.glob("*.jsonl.gz")) for one in read_groups(path) for passage in one.passages
-    }
-    papers = sets.whole_papers(texts)
+    groups = (group for path in sorted(out.glob("*.jsonl.gz")) for group in read_groups(path))
+    texts = {one.text for group in groups for one in group.passages if one.kind is not Kind.ANSWER_REMOVED}
     half = out / ".fitted_on.txt"
-    number = write_fitted_on(half, [*texts, *papers])
+    number = write_fitted_on(half, sets.whole_texts(texts))
     half.replace(out / "fitted_on.txt")
     return number
 

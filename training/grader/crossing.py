@@ -51,7 +51,7 @@ def _question(id_: str, subject: str, relation: str) -> str:
 
 
 def _swapped(group: Group, relation: str, subjects: Sequence[str]) -> list[Group]:
-    passages = group.passages[:_SWAPPED_PASSAGES]
+    passages = [one for one in group.passages if one.kind is not Kind.ANSWER_REMOVED][:_SWAPPED_PASSAGES]
     said = normal(" ".join(f"{one.title} {one.text}" for one in passages))
     start = int(order(f"other\n{group.id}")[:6], 16) % len(subjects)
     others = [one for one in [*subjects[start:], *subjects[:start]] if normal(one) not in said]

@@ -10,8 +10,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tadasu.testing.articles import chunked
-from tadasu.testing.datasets import Part, PassageRow, Question, holds_answer, item_key, passages, questions, rows
-from tadasu.testing.splits import Split, split_of
+from tadasu.testing.datasets import (
+    PASSAGE_PARTS,
+    Part,
+    PassageRow,
+    Question,
+    holds_answer,
+    item_key,
+    passages,
+    questions,
+    rows,
+)
+from tadasu.testing.splits import BENCHMARK_ONLY, Split, split_of
 from training.feature_sets import CHUNK, Asked, QuestionSet
 
 ENGLISH: Mapping[str, Part] = {"xquad_en": Part.XQUAD_EN, "popqa": Part.POPQA, "covidqa": Part.COVIDQA}
@@ -110,11 +120,28 @@ def relations() -> dict[str, tuple[str, str]]:
     return {row["question_id"]: (row["subject"], row["relation"]) for row in rows(Part.POPQA, "questions")}
 
 
-def whole_papers(pieces: Iterable[str]) -> list[str]:
-    """The papers, TEST's not among them, that any of `pieces` was cut from."""
+def training_passages() -> list[PassageRow]:
+    """Every passage that may be trained or calibrated on, papers whole."""
+    parts = sorted(PASSAGE_PARTS - BENCHMARK_ONLY, key=lambda part: part.value)
+    return [row for part in parts for row in passages(part) if split_of(part, row.key) is not Split.TEST]
+
+
+def whole_texts(pieces: Iterable[str]) -> list[str]:
+    """The texts, as their sets give them, that `pieces` are or were cut from.
+
+    Raises ValueError where a piece is of no passage that may be trained on.
+    """
     wanted = set(pieces)
-    whole = [row for row in passages(Part.COVIDQA) if split_of(row.part, row.key) is not Split.TEST]
-    return [row.text for row in whole if any(one.text in wanted for one in chunked(row.part, [row], limit=CHUNK))]
+    whole: list[str] = []
+    found: set[str] = set()
+    for row in training_passages():
+        cut = [row, *(chunked(row.part, [row], limit=CHUNK) if row.part is Part.COVIDQA else [])]
+        if here := wanted & {one.text for one in cut}:
+            found |= here
+            whole.append(row.text)
+    if strangers := wanted - found:
+        raise ValueError(f"{len(strangers)} passages are not training data, one begins {min(strangers)[:40]!r}")
+    return whole
 
 
 def order(text: str) -> str:

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tadasu.testing.datasets import DataAbsent
 from tadasu.testing.splits import Split, fingerprint, read_fitted_on
 from tests.training.grader.conftest import world
 from training.grader import questions, sets
 from training.grader.build_rows import Options, build
-from training.grader.rows import read_groups
+from training.grader.rows import Kind, read_groups
 from training.grader.sets import SMOKE
 
 
@@ -20,11 +19,8 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Options:
     monkeypatch.setattr(sets, "japanese", lambda split, size: world("ja"))
     monkeypatch.setattr(sets, "english", lambda split, size: world("en"))
     monkeypatch.setattr(questions, "open_questions", lambda split: [])
-    try:
-        sets.relations()
-        sets.whole_papers([])
-    except DataAbsent as error:
-        pytest.skip(str(error))
+    monkeypatch.setattr(sets, "relations", dict)
+    monkeypatch.setattr(sets, "training_passages", lambda: [*world("ja").rows, *world("en").rows])
     return Options(out=tmp_path / "rows", cache=tmp_path / "vectors.db", sizes=SMOKE)
 
 
@@ -52,4 +48,11 @@ async def test_a_file_holds_its_split_and_every_passage_is_written_down(options:
         split = Split(path.name.removesuffix(".jsonl.gz").rpartition("_")[2])
         for group in read_groups(path):
             assert group.split is split
-            assert {fingerprint(one.text) for one in group.passages} <= marks
+            whole = [one.text for one in group.passages if one.kind is not Kind.ANSWER_REMOVED]
+            assert {fingerprint(text) for text in whole} <= marks
+
+
+async def test_a_passage_that_is_no_training_data_is_refused(options: Options, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sets, "training_passages", lambda: list(world("ja").rows))
+    with pytest.raises(ValueError, match="not training data"):
+        await build(options)

@@ -20,6 +20,7 @@ GROUPS = [
         ("politician",),
         (
             RowPassage("George Rankin", "He was a politician.", ((0, 20),), 1, ((9, 19),), Kind.GOLD, teacher=7.0),
+            RowPassage("George Rankin", "He lived in Australia.", ((0, 22),), 0, (), Kind.ANSWER_REMOVED),
             RowPassage("Darien Dash", "Dash is a rapper.", ((0, 17),), 0, (), Kind.RETRIEVED, teacher=-7.0),
         ),
     ),
@@ -49,6 +50,7 @@ def test_another_name_leaves_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     swapped = [one for one in in_japanese(GROUPS, RELATIONS, name="popqa_ja") if one.id.endswith(".swapped")]
     assert [one.id for one in swapped] == ["1.swapped", "2.swapped"]
     assert "Antoine Richard" in swapped[0].question
+    assert [one.title for one in swapped[0].passages] == ["George Rankin", "Darien Dash"]
     for group in swapped:
         assert group.answers == ()
         assert {(one.label, one.spans, one.kind, one.teacher) for one in group.passages} == {
