@@ -165,20 +165,20 @@ class Container:
     def cache(self) -> ScoreCache | None:
         """Where scores are remembered; None where the settings turn it off."""
         from tadasu.ports import CacheSettings
+        from tadasu.runtime.cache import fronted
 
         chosen = self.settings.cache
         if not chosen.engine:
             return None
         open_cache = load_plugin("tadasu.caches", chosen.engine)
-        cache: ScoreCache = open_cache(
-            CacheSettings(
-                file=self.workspace.scores_file,
-                url_variable=chosen.url_variable,
-                max_mb=chosen.max_mb,
-                days=chosen.days,
-            )
+        settings = CacheSettings(
+            file=self.workspace.scores_file,
+            url_variable=chosen.url_variable,
+            max_mb=chosen.max_mb,
+            days=chosen.days,
         )
-        return cache
+        cache: ScoreCache = open_cache(settings)
+        return cache if chosen.engine == "memory" else fronted(cache, settings)
 
     @cached_property
     def outside(self) -> WebReader | None:

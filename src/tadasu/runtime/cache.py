@@ -141,6 +141,11 @@ class FrontedCache:
         self._counted = back if isinstance(back, CountedCache) else None
         self._lasting = back if isinstance(back, LastingCache) else None
 
+    @property
+    def trouble(self) -> str:
+        """What keeps the cache behind from its file or server; empty where nothing does, or where it does not say."""
+        return str(getattr(self._back, "trouble", ""))
+
     async def get(self, keys: Sequence[str]) -> dict[str, bytes]:
         """What either knows; what only the lasting one knew is in front from now on."""
         found = await self._front.get(keys)
