@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Iterable
 from dataclasses import replace
 
 from tadasu.answering.correction.policy import CorrectionSettings, Progress, next_action
@@ -11,8 +12,8 @@ from tadasu.core.documents import Origin, Passage, Scope
 from tadasu.core.grades import Calibration, Grade, Level, ungraded
 from tadasu.core.retrieved import Candidate, Retrieval
 from tadasu.core.runs import GradedCandidate, Round, SearchMode
-from tadasu.errors import TadasuError
-from tadasu.ports import CandidateSearch, Grader, Ledger
+from tadasu.errors import GradingFailed, TadasuError
+from tadasu.ports import Allowance, CandidateSearch, Grader, Ledger
 from tadasu.text.injection import speaks_to_model
 
 
@@ -28,20 +29,52 @@ async def grade_all(grader: Grader, question: str, retrieval: Retrieval, *, ledg
         if candidate.passage.origin is Origin.WEB and speaks_to_model(candidate.passage.text)
     }
     honest = tuple(candidate for candidate in retrieval.candidates if candidate.passage.id not in hostile)
+    told: dict[str, Grade | str] = {}
     failure = "the grader returned no grade for it"
-    grades: Sequence[Grade] = ()
+    if honest:
+        try:
+            told = _by_id(await _asked(grader, question, replace(retrieval, candidates=honest), ledger=ledger))
+        except TadasuError as problem:
+            failure = str(problem)
+        except Exception as problem:  # noqa: BLE001 - a grader is a plugin: whatever it raises, passages are UNGRADED
+            failure = f"the grader raised {type(problem).__name__}: {problem}"
+    grades = told | hostile
+    return [_or_ungraded(grades.get(one.passage.id, failure), one.passage, grader) for one in retrieval.candidates]
+
+
+async def _asked(grader: Grader, question: str, retrieval: Retrieval, *, ledger: Ledger) -> object:
+    """What the grader returns within the run's time; raises GradingFailed where there is no answer by then."""
+    left = ledger.seconds_left if isinstance(ledger, Allowance) else None
     try:
-        if honest:
-            grades = await grader.grade(question, replace(retrieval, candidates=honest), ledger=ledger)
-    except TadasuError as problem:
-        failure = str(problem)
-    except Exception as problem:  # noqa: BLE001 - a grader is a plugin: whatever it raises, the passages are UNGRADED
-        failure = f"the grader raised {type(problem).__name__}: {problem}"
-    by_id = {grade.passage_id: grade for grade in grades} | hostile
-    return [
-        by_id.get(candidate.passage.id) or ungraded(candidate.passage.id, reason=failure, grader=grader.id)
-        for candidate in retrieval.candidates
-    ]
+        async with asyncio.timeout(left) as limit:
+            return await grader.grade(question, retrieval, ledger=ledger)
+    except TimeoutError as problem:
+        if not limit.expired():
+            raise
+        reason = f"it gave no answer within the {left:.3g} s that were left"
+        raise GradingFailed(grader=grader.id, reason=reason) from problem
+    except asyncio.CancelledError as problem:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        # Nobody cancelled this task: the grader let a cancellation of its own out.
+        raise GradingFailed(grader=grader.id, reason="it broke off its own work") from problem
+
+
+def _by_id(given: object) -> dict[str, Grade | str]:
+    """Grades by passage id; a reason instead where two grades of one passage differ. What is no grade is nobody's."""
+    if not isinstance(given, Iterable):
+        raise TypeError(f"{type(given).__name__} instead of a list of grades")
+    told: dict[str, Grade | str] = {}
+    for grade in given:
+        if isinstance(grade, Grade):
+            same = told.get(grade.passage_id, grade) == grade
+            told[grade.passage_id] = grade if same else "the grader returned two grades for it, and they differ"
+    return told
+
+
+def _or_ungraded(told: Grade | str, passage: Passage, grader: Grader) -> Grade:
+    return told if isinstance(told, Grade) else ungraded(passage.id, reason=told, grader=grader.id)
 
 
 def _hostile(passage: Passage, grader: str) -> Grade:
