@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from tadasu.answering.conversation import Restate
     from tadasu.answering.correction.policy import CorrectionSettings
     from tadasu.answering.generation.compose import AnswerComposer
+    from tadasu.answering.grading.calibration import CorpusCalibration
+    from tadasu.answering.grading.staleness import Staleness
     from tadasu.answering.ingestion.pipeline import Ingestion
     from tadasu.answering.outside import WebReader
     from tadasu.answering.pipeline import Pipeline
@@ -94,11 +97,43 @@ class Container:
 
     @cached_property
     def grader(self) -> Grader:
-        """Grades passages."""
+        """Grades passages, by this workspace's own calibration where there is one."""
+        if self.calibration is None:
+            return self._opened(self.grader_parts)
+        from tadasu.answering.grading.calibrated import CalibratedGrader
+
         chosen = self.settings.grading
-        open_grader = load_plugin("tadasu.graders", chosen.grader)
-        grader: Grader = open_grader(self.grader_parts)
+        return CalibratedGrader(
+            self.grader_as_made,
+            self.calibration,
+            tau_high=chosen.tau_high,
+            tau_low=chosen.tau_low,
+            look=self._corpus_change,
+        )
+
+    @cached_property
+    def grader_as_made(self) -> Grader:
+        """The grader without this workspace's calibration and borders: what `tadasu calibrate` fits."""
+        return self._opened(replace(self.grader_parts, tau_high=None, tau_low=None))
+
+    def _opened(self, parts: GraderParts) -> Grader:
+        open_grader = load_plugin("tadasu.graders", self.settings.grading.grader)
+        grader: Grader = open_grader(parts)
         return grader
+
+    @cached_property
+    def calibration(self) -> CorpusCalibration | None:
+        """What `tadasu calibrate` fitted to the documents here; None where it never ran. Raises CalibrationDamaged."""
+        if not self.workspace.calibration_file.exists():
+            return None
+        from tadasu.answering.grading.calibration import read
+
+        return read(self.workspace.calibration_file)
+
+    async def _corpus_change(self) -> Staleness | None:
+        from tadasu.app.calibration import corpus_change
+
+        return await corpus_change(self, self.calibration) if self.calibration is not None else None
 
     @property
     def grader_parts(self) -> GraderParts:
@@ -288,7 +323,7 @@ class Container:
             clock=self.clock,
             ids=self.ids,
             chance=self.chance,
-            settings_hash=digest(chosen.model_dump_json())[:16],
+            settings_hash=digest(chosen.model_dump_json(), self.calibration.id if self.calibration else "")[:16],
         )
 
     @cached_property
@@ -325,6 +360,7 @@ class Container:
             await self.cache.close()  # type: ignore[union-attr]
         if "runs" in self.__dict__:
             self.runs.close()  # type: ignore[attr-defined]
-        close_chat = getattr(self.__dict__.get("chat"), "close", None)
-        if close_chat is not None:
-            await close_chat()
+        for part in ("scorer", "chat"):
+            close = getattr(self.__dict__.get(part), "close", None)
+            if close is not None:
+                await close()
