@@ -12,6 +12,7 @@ from tadasu.prompts.registry import LANGUAGES, PLACEHOLDERS
 
 VALUES = {
     "answer": {"question": "Q", "meaning": "M", "evidence": "E", "today": "2026-01-01", "nonce": "N"},
+    "grade": {"question": "Q", "passages": "P", "ids": "a1, b2", "nonce": "N", "note": "\n\nAgain."},
     "standalone": {"question": "Q", "conversation": "C", "nonce": "N"},
     "rewrite": {"question": "Q", "tried": "T"},
 }
@@ -64,6 +65,17 @@ def test_a53_braces_and_percents_in_question_and_document_stay_as_they_are(text:
     assert user.count(f"E {text} !") == 1
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("text", [*HOSTILE, "{passages}", "{ids}", "{note}"])
+def test_a53_the_grading_prompt_takes_them_as_they_are_too(text: str, language: str) -> None:
+    prompt = load("grade", language)
+    system, user = prompt.messages(question=f"Q {text} ?", passages=f"P {text} !", ids="k7m3t", nonce="abc", note="")
+    assert user.content.count(f"Q {text} ?") == 1
+    assert user.content.count(f"P {text} !") == 1
+    assert '{"id": ' in system.content
+    assert "abc" in system.content
+
+
 @given(st.text(), st.text())
 def test_a53_values_are_never_read_again(question: str, tried: str) -> None:
     assert (
@@ -112,7 +124,7 @@ def test_an_unreadable_or_unknown_prompt_is_a_settings_error(tmp_path: Path) -> 
     (tmp_path / "en" / "rewrite.md").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SettingsInvalid, match="cannot be read"):
         load("rewrite", "en", folder=tmp_path)
-    with pytest.raises(SettingsInvalid, match="answer, rewrite, standalone"):
+    with pytest.raises(SettingsInvalid, match="answer, grade, rewrite, standalone"):
         load("anwser", "en")
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from tadasu.core.usage import Call, Pricing, Stage, total
 from tadasu.errors import BudgetSpent
+from tadasu.ports import Allowance
 from tadasu.runtime.budget import Budget, Limits
 from tadasu.runtime.ledger import RunLedger, timed
 from tadasu.runtime.world import FixedWorld
@@ -24,6 +25,24 @@ def test_each_limit_says_no_before_the_spend_and_names_what_did_not_fit() -> Non
     assert budget.seconds_left == 0.0
     with pytest.raises(BudgetSpent, match="2 s had passed"):
         budget.check("grading")
+
+
+def test_calls_that_are_under_way_count_before_they_are_written_down() -> None:
+    budget = Budget(Limits(calls=3), ledger := RunLedger(FixedWorld()))
+    budget.record(Call(Stage.GRADE, "x"))
+    assert len(ledger.calls) == 1
+    budget.check("grading", under_way=1)
+    with pytest.raises(BudgetSpent, match="3 calls were made before grading"):
+        budget.check("grading", under_way=2)
+
+
+def test_a_budget_is_a_ledger_that_knows_its_limits() -> None:
+    world = FixedWorld()
+    budget = Budget(Limits(seconds=2), RunLedger(world))
+    world.advance(0.5)
+    assert isinstance(budget, Allowance)
+    assert not isinstance(RunLedger(world), Allowance)
+    assert (budget.elapsed_ms(), budget.seconds_left) == (500.0, 1.5)
 
 
 def test_the_ledger_holds_failed_calls_too_and_counts_unpriced_apart() -> None:

@@ -17,6 +17,8 @@ Value: TypeAlias = object
 """str, float, bool, None, a list of values or a dict by str."""
 
 _DEEPEST = 12
+_PATIENCE = 16
+"""How often a text is read through, string by string, before the rest of it is given up: hostile text stays cheap."""
 _WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20, ord("、"): ord(","), 0xFEFF: 0x20}
 _QUOTES = {
     '"': '"', "'": "'", "“": '”"', "„": '”“"', "”": '”"', "‘": "’'", "’": "’'", "＂": '＂"', "＇": "＇'", "「": "」",
@@ -48,7 +50,7 @@ def find_objects(text: str) -> list[Found]:
     reader = _Reader(text)
     found: list[Found] = []
     at = reader.plain.find("{")
-    while at >= 0:
+    while at >= 0 and reader.patience >= 0:
         reader.seen = []
         try:
             _, end = reader.object(at, 0)
@@ -71,6 +73,7 @@ class _Reader:
         self.text = text
         self.plain = text.translate(_WIDE)
         self.seen: list[Found] = []
+        self.patience = _PATIENCE * len(text)
 
     def object(self, start: int, depth: int) -> tuple[dict[str, Value], int]:
         members: dict[str, Value] = {}
@@ -138,12 +141,13 @@ class _Reader:
         at = start + 1
         while True:
             character = self._at(at) and self.text[at]
+            self.patience -= 1
             if character == "\\":
                 written, at = self._escaped(at)
                 out.append(written)
                 continue
             if character in quotes and self._ends(at + 1, closers):
-                return "".join(out), at + 1
+                return _whole("".join(out)), at + 1
             out.append(character)
             at += 1
 
@@ -170,3 +174,10 @@ class _Reader:
         if at >= len(self.plain):
             raise _NoJson
         return self.plain[at]
+
+
+def _whole(text: str) -> str:
+    """`text` with the halves of a character that were escaped one by one as one; half a character is none."""
+    if not any("\ud800" <= character <= "\udfff" for character in text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -6,6 +6,7 @@ about the form and strict about the rest: what is not there in full is not there
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
@@ -87,7 +88,7 @@ def number_in_unit(value: object) -> float | None:
             return None
         number = float(match["number"]) / (100.0 if match["percent"] else float(match["of"] or 1))
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        number = float(value)
+        number = float(value) if abs(value) <= 1.0 else math.nan
     else:
         return None
     return number if 0.0 <= number <= 1.0 else None
