@@ -11,6 +11,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer
+from tokenizers.processors import TemplateProcessing
 
 ENCODER = Path(__file__).resolve().parents[3] / "models" / "encoder"
 BEGIN, END = 0, 2
@@ -31,9 +32,13 @@ def numbers(*, seed: int = 0) -> np.ndarray:
 
 
 def save(
-    nodes: list[onnx.NodeProto], constants: dict[str, np.ndarray], outputs: dict[str, list[str]], to: Path
+    nodes: list[onnx.NodeProto],
+    constants: dict[str, np.ndarray],
+    outputs: dict[str, list[str | int]],
+    to: Path,
+    *,
+    inputs: tuple[str, ...] = ("input_ids", "attention_mask"),
 ) -> None:
-    inputs = ["input_ids", "attention_mask"]
     graph = helper.make_graph(
         nodes,
         "tiny",
@@ -46,9 +51,7 @@ def save(
     to.write_bytes(model.SerializeToString())
 
 
-def write_cross_encoder(
-    folder: Path, table: np.ndarray, *, window: int = 256, files: dict[str, str] | None = None
-) -> Path:
+def write_cross_encoder(folder: Path, table: np.ndarray, *, window: int = 256) -> Path:
     """As training leaves one: the passage's logit is the highest of all tokens', those of the question included."""
     grader, vocabulary = folder / "grader", folder / "encoder" / "tokenizer.json"
     grader.mkdir(parents=True, exist_ok=True)
@@ -58,7 +61,7 @@ def write_cross_encoder(
         helper.make_node("Gather", ["table", "input_ids"], ["token_logits"]),
         helper.make_node("ReduceMax", ["token_logits"], ["passage_logit"], axes=[1], keepdims=0),
     ]
-    outputs = {"passage_logit": ["batch"], "token_logits": ["batch", "sequence"]}
+    outputs: dict[str, list[str | int]] = {"passage_logit": ["batch"], "token_logits": ["batch", "sequence"]}
     save(nodes, {"table": table}, outputs, grader / "model.onnx")
     digest = hashlib.sha256((grader / "model.onnx").read_bytes()).hexdigest()
     card = {
@@ -70,10 +73,48 @@ def write_cross_encoder(
         "strips": {"pooling": "logsumexp"},
         "outside": -1e4,
         "tokenizer": {"of": "encoder", "file": "tokenizer.json", "sha256": _digest(vocabulary)},
-        "files": {"model.onnx": digest} | (files or {}),
+        "files": {"model.onnx": digest},
     }
     (grader / "grader.json").write_text(json.dumps(card), encoding="utf-8")
     return grader
+
+
+@functools.cache
+def _paired() -> str:
+    paired = Tokenizer.from_file(str(ENCODER / "tokenizer.json"))
+    names = {"b": paired.id_to_token(BEGIN), "e": paired.id_to_token(END)}
+    paired.post_processor = TemplateProcessing(
+        single=f"{names['b']} $A {names['e']}",
+        pair=f"{names['b']} $A {names['e']} {names['e']} $B:1 {names['e']}:1",
+        special_tokens=[(names["b"], BEGIN), (names["e"], END)],
+    )
+    return paired.to_str()
+
+
+def write_classifier(
+    folder: Path,
+    table: np.ndarray,
+    *,
+    card: dict[str, object] | None = None,
+    config: dict[str, object] | None = None,
+    inputs: tuple[str, ...] = ("input_ids", "attention_mask"),
+    pooled: str = "ReduceMax",
+) -> Path:
+    """As Hugging Face's exporters leave one: each of the model's numbers is its column pooled over the tokens.
+
+    `table` has a row per piece and a column per label. Pairs are ``<s> question </s></s> passage </s>``.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "tokenizer.json").write_text(_paired(), encoding="utf-8")
+    nodes = [
+        helper.make_node("Gather", ["table", "input_ids"], ["of_tokens"]),
+        helper.make_node(pooled, ["of_tokens"], ["logits"], axes=[1], keepdims=0),
+    ]
+    save(nodes, {"table": table}, {"logits": ["batch", table.shape[1]]}, folder / "model.onnx", inputs=inputs)
+    for name, told in (("grader.json", card), ("config.json", config)):
+        if told is not None:
+            (folder / name).write_text(json.dumps(told), encoding="utf-8")
+    return folder
 
 
 def _digest(path: Path) -> str:
