@@ -20,6 +20,7 @@ from tadasu.core.events import Event, RunEnded, TextReleased
 from tadasu.core.grades import Verdict
 from tadasu.core.runs import Run, StripFate
 from tadasu.errors import GradingFailed, ProviderUnreachable
+from tadasu.ports import Grader
 from tadasu.prompts import load
 from tadasu.providers.scripted import ScriptedChat
 from tadasu.runtime.budget import Limits
@@ -43,7 +44,7 @@ def runs(tmp_path: Path) -> Iterator[SqlRunBook]:
 def pipeline(
     runs: SqlRunBook,
     search: ScriptedSearch,
-    grader: ScriptedGrader,
+    grader: Grader,
     *,
     web: ScriptedWeb | None = None,
     chat: ScriptedChat | None = None,

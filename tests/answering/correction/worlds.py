@@ -11,7 +11,7 @@ from tadasu.core.documents import Origin, Passage, Scope, Span
 from tadasu.core.grades import Calibration, Grade, Thresholds
 from tadasu.core.retrieved import Candidate, Retrieval
 from tadasu.core.runs import SearchMode
-from tadasu.ports import Ledger
+from tadasu.ports import Grader, Ledger
 from tadasu.runtime.budget import Budget, Limits
 from tadasu.runtime.ledger import RunLedger
 from tadasu.runtime.world import FixedWorld
@@ -96,7 +96,7 @@ class ScriptedGrader:
 
 async def correct(
     search: ScriptedSearch,
-    grader: ScriptedGrader,
+    grader: Grader,
     web: ScriptedWeb | None = None,
     *,
     settings: CorrectionSettings | None = None,
