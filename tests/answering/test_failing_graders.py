@@ -88,11 +88,12 @@ async def answered(
     *,
     correction: CorrectionSettings | None = None,
     seconds: float | None = 60.0,
+    passages: Sequence[Passage] | None = None,
 ) -> Run:
     line = Pipeline(
         restate=restate_by_rules,
         correction=CorrectionLoop(
-            search=ScriptedSearch(shelf(language)),
+            search=ScriptedSearch(shelf(language) if passages is None else passages),
             grader=grader,
             outside=None,
             settings=correction or CorrectionSettings(max_searches=0),
@@ -241,6 +242,26 @@ async def test_a11_an_ungraded_passage_may_be_the_good_one_so_nothing_is_incorre
     assert good(run.answer.text)
     assert any("could not be graded" in warning for warning in run.warnings)
     assert {one.passage_id for one in (item.strip for item in run.evidence)} == {"good"}
+
+
+@pytest.mark.parametrize(("question", "language"), QUESTIONS)
+async def test_a16_neither_near_zero_nor_ungraded_passages_reach_the_evidence(
+    runs: SqlRunBook, question: str, language: str
+) -> None:
+    texts = ["食堂は正午からです。"] * 4 if language == "ja" else ["The canteen opens at noon."] * 4
+    rest = [passage([text], name=f"zero{number}", document=f"z{number}") for number, text in enumerate(texts)]
+    lost = passage(["PT-300 ?"], name="lost", document="lost")
+    scorer = WildScorer(
+        lambda question, passages: [
+            PairScore(math.nan if "?" in one.text else 0.95 if good(one.text) else 0.003) for one in passages
+        ],
+        scale=ScoreScale.PROBABILITY,
+    )
+    passages = [*rest[:2], lost, shelf(language)[0], *rest[2:]]
+    run = await answered(runs, ScoredGrader(scorer), question, language, passages=passages)
+    assert run.rounds[0].verdict is Verdict.CORRECT
+    assert {item.strip.passage_id for item in run.evidence} == {"good"}
+    assert levels(run)["lost"] is Level.UNGRADED
 
 
 # --- graders: as plugins give them ---------------------------------------------------------------

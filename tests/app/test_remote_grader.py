@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from tadasu import AnswerStatus, Reason, Tadasu, Verdict
+from tadasu.app.doctor import diagnose
+from tadasu.app.findings import Health
 from tadasu.app.workspace import create_workspace
 from tadasu.core.grades import Level
 from tadasu.core.runs import Run
@@ -123,3 +125,26 @@ async def test_an_undeclared_scale_is_refused_with_what_to_write(
     with pytest.raises(SettingsInvalid, match=r"scorer\.scale is not set"):
         await tadasu.ask(ENGLISH)
     await tadasu.close()
+
+
+@pytest.mark.parametrize("manner", [Manner.WELL, Manner.REFUSED])
+async def test_doctor_says_whether_the_service_grades(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, manner: Manner
+) -> None:
+    monkeypatch.setenv("TADASU_GRADING__GRADER", "scorer")
+    monkeypatch.setenv("TADASU_GRADING__SCORER", "rerank")
+    monkeypatch.setenv("TADASU_SCORER__SCALE", "probability")
+    monkeypatch.setenv("TADASU_CACHE__ENGINE", "")
+    with ScorerServer([manner], scoring=scoring) as server:
+        monkeypatch.setenv("TADASU_SCORER__BASE_URL", server.base_url)
+        tadasu = Tadasu.open(workspace)
+        found = {one.check: one for one in await diagnose(lambda: tadasu)}
+        await tadasu.close()
+    if manner is Manner.WELL:
+        assert "grading" not in found
+        assert found["calibration"].health is Health.WARNING
+    else:
+        assert "calibration" not in found
+        assert found["grading"].health is Health.ERROR
+        assert "HTTP 401" in str(found["grading"].details["reason"])
+        assert "[scorer]" in found["grading"].advice_template

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
+from tadasu.answering.grading.cascade import Cascade
 from tadasu.answering.grading.features import open_features
 from tadasu.answering.grading.scored import ScoredGrader
 from tadasu.core.scores import PairScore, ScoreScale
@@ -41,6 +42,22 @@ class TestScored(GraderConformance):
     @pytest.fixture
     def grader(self) -> Grader:
         return ScoredGrader(OverlapScorer())
+
+
+class TestCascade(GraderConformance):
+    compares = True
+
+    @pytest.fixture
+    def grader(self) -> Grader:
+        return Cascade(open_features(), scorer=OverlapScorer())
+
+
+class TestCascadeThatReadsEverything(GraderConformance):
+    compares = True
+
+    @pytest.fixture
+    def grader(self) -> Grader:
+        return Cascade(open_features(), scorer=OverlapScorer(), read_everything=True)
 
 
 @pytest.mark.enable_socket
