@@ -10,6 +10,7 @@
     │   ├── ExtraMissing             extra_missing
     │   ├── KeyMissing               key_missing
     │   ├── PluginUnknown            plugin_unknown
+    │   ├── LabelsTooFew             labels_too_few
     │   └── InputInvalid             input_invalid   a line of a batch, a label, an option
     ├── NotFound                                     4  the thing named does not exist (or is not yours)
     │   ├── RunNotFound              run_not_found
@@ -37,6 +38,7 @@
     │   ├── StoreUnwritable          store_unwritable
     │   ├── StoreIncompatible        store_incompatible
     │   │   └── StateIncompatible    state_incompatible
+    │   ├── CalibrationDamaged       calibration_damaged
     │   └── ModelUnavailable         model_unavailable
     ├── ProviderError                                5  an outside service
     │   ├── ProviderUnreachable      provider_unreachable    retryable
@@ -145,6 +147,14 @@ class PluginUnknown(UsageError):
     code = "plugin_unknown"
     message = "There is no {kind} called {name}. Installed: {known}."
     hint_template = "Check the spelling in tadasu.toml, or install the package that provides it."
+
+
+class LabelsTooFew(UsageError):
+    """There are not enough labels of either kind to fit anything."""
+
+    code = "labels_too_few"
+    message = "{relevant} relevant and {irrelevant} irrelevant pairs count, and {least} of each are the least."
+    hint_template = "Label more with `tadasu label`: 60 labels take about ten minutes and are a good start."
 
 
 class InputInvalid(UsageError):
@@ -373,6 +383,14 @@ class StateIncompatible(StoreIncompatible):
 
     code = "state_incompatible"
     hint_template = "Use the newer version of tadasu that changed it, or another workspace."
+
+
+class CalibrationDamaged(StoreError):
+    """The file of `tadasu calibrate` cannot be read."""
+
+    code = "calibration_damaged"
+    message = "The calibration {path} cannot be used ({reason})."
+    hint_template = "Run `tadasu calibrate` again, or move the file away to grade as shipped."
 
 
 class ModelUnavailable(StoreError):

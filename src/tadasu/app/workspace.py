@@ -9,6 +9,8 @@ from tadasu.errors import WorkspaceExists, WorkspaceMissing
 
 SETTINGS_FILE = "tadasu.toml"
 DATA_FOLDER = ".tadasu"
+LABELS_FILE = "labels.jsonl"
+CALIBRATION_FILE = "calibration.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,16 @@ class Workspace:
     def settings_file(self) -> Path:
         """The settings, written by people."""
         return self.root / SETTINGS_FILE
+
+    @property
+    def labels_file(self) -> Path:
+        """What people said of passages (`tadasu label`); one line each, only ever appended to."""
+        return self.root / LABELS_FILE
+
+    @property
+    def calibration_file(self) -> Path:
+        """What those labels say of the grader (`tadasu calibrate`); can be compared and kept under version control."""
+        return self.root / CALIBRATION_FILE
 
     @property
     def index_file(self) -> Path:

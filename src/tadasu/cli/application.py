@@ -10,7 +10,7 @@ import typer
 import typer.main
 
 from tadasu import __version__
-from tadasu.cli import ask, config, demo, doctor, ingest, init, search, stats, trace, why
+from tadasu.cli import ask, cache, calibrate, config, demo, doctor, ingest, init, search, stats, trace, why
 from tadasu.cli.exits import Exit
 from tadasu.cli.frame import Frame, write_line
 from tadasu.cli.help_language import exit_codes, localise, wanted_language
@@ -29,6 +29,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["--help", "-h"]},
 )
 
+cache_app = typer.Typer(help="The scores that are remembered.", rich_markup_mode=None, no_args_is_help=True)
 config_app = typer.Typer(
     help="What is set, to what, and where it comes from.", rich_markup_mode=None, no_args_is_help=True
 )
@@ -68,12 +69,15 @@ for name, function in (
     ("trace", trace.trace),
     ("why", why.why),
     ("stats", stats.stats),
+    ("calibrate", calibrate.calibrate),
     ("doctor", doctor.doctor),
     ("demo", demo.demo),
 ):
     app.command(name, no_args_is_help=False)(door(function))
 config_app.command("show")(door(config.show))
+cache_app.command("clear")(door(cache.clear))
 app.add_typer(config_app, name="config")
+app.add_typer(cache_app, name="cache")
 
 
 class CommandInvalid(TadasuError):

@@ -233,9 +233,9 @@ class Cascade:
             if after.probability is None:
                 grades[index] = self._failed(asked, before, tier="llm", reason=after.reason)
             else:
-                grades[index] = replace(
-                    after, grader=self.id, strip_scores=before.strip_scores, signals={**before.signals, **after.signals}
-                )
+                assert before.probability is not None
+                signals = {**before.signals, **after.signals, "before": before.probability}
+                grades[index] = replace(after, grader=self.id, strip_scores=before.strip_scores, signals=signals)
 
     def _failed(self, asked: _Asked, before: Grade, *, tier: str, reason: str) -> Grade:
         if self._fall_back and before.probability is not None:

@@ -83,6 +83,21 @@ def parse_csv(data: bytes, *, source: str, limits: Limits) -> Iterator[Parsed | 
     )
 
 
+def csv_rows(data: bytes, *, source: str) -> Iterator[tuple[int, list[str]] | RowProblem]:
+    """(line, cells) of every row that is not empty, the header's first, whatever the encoding and the delimiter.
+
+    A row that cannot be read is a problem, and reading goes on. Raises EncodingUnknown.
+    """
+    text = decode(data, source=source).text
+    limit = csv.field_size_limit(len(text) + 1)
+    try:
+        read = list(_rows(text))
+    finally:
+        csv.field_size_limit(limit)
+    for row in read:
+        yield row if isinstance(row, RowProblem) else (row.line, row.cells)
+
+
 def named_column(names: Sequence[str], wanted: Sequence[str]) -> int | None:
     """Position of the first of `wanted` among `names`, whatever the case."""
     lowered = [name.strip().lower() for name in names]

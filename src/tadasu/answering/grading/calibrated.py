@@ -1,0 +1,142 @@
+"""Any grader under a calibration of its own documents: its probabilities through a curve, its levels by its borders."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from tadasu.answering.grading.calibration import CorpusCalibration
+from tadasu.answering.grading.signals import language_of
+from tadasu.answering.grading.staleness import Stale, Staleness
+from tadasu.core.documents import Passage
+from tadasu.core.grades import Calibration, Grade, Thresholds
+from tadasu.core.retrieved import Retrieval
+from tadasu.ports import Grader, Ledger
+
+BEFORE = "before_calibration"
+"""The signal under which a grade keeps the grader's own probability."""
+_OWN_RULES = frozenset({"llm", "guard"})
+_LOOKED_EVERY = 500
+
+
+class CalibratedGrader:
+    """Grades as `grader` does, with probabilities and levels as `calibration` has them.
+
+    Left as they are: what could not be graded, what a language model or a guard decided by rules of its own, passages
+    in another language than the question's where no such pairs were labelled, and strip scores, which compare strips
+    within a passage. After a change of grader its own grades are given, marked STALE, for the curve was another's;
+    after a change of documents the curve still is the best that is known, and grades are marked STALE too.
+
+    Args:
+        grader: what grades.
+        calibration: what was fitted, for a grader of some id.
+        tau_high: HIGH from this probability, whatever was fitted; None: as fitted.
+        tau_low: LOW below this probability, whatever was fitted; None: as fitted.
+        look: tells whether the documents are still those that were labelled; asked at the first question and then at
+            every five-hundredth.
+    """
+
+    def __init__(
+        self,
+        grader: Grader,
+        calibration: CorpusCalibration,
+        *,
+        tau_high: float | None = None,
+        tau_low: float | None = None,
+        look: Callable[[], Awaitable[Staleness | None]] | None = None,
+    ) -> None:
+        self._grader = grader
+        self._calibration = calibration
+        self._tau = (tau_high, tau_low)
+        self._look = look
+        self._found: Staleness | None = None
+        self._asked = 0
+
+    @property
+    def id(self) -> str:
+        """The grader's, and the calibration's."""
+        return f"{self._grader.id}+{self._calibration.id}"
+
+    @property
+    def calibration(self) -> CorpusCalibration:
+        """What it grades by."""
+        return self._calibration
+
+    @property
+    def inner(self) -> Grader:
+        """What grades."""
+        return self._grader
+
+    def thresholds(self, language: str) -> Thresholds:
+        """The borders between the levels that apply to a question in `language`."""
+        if self._fits:
+            fitted = self._calibration.of(language)
+            return self._moved(fitted.thresholds if fitted is not None else Thresholds())
+        return self._moved(own_thresholds(self._grader, language))
+
+    async def staleness(self) -> Staleness | None:
+        """Why the calibration holds no longer, None where it does: the grader first, then the documents."""
+        if not self._fits:
+            details = {"made_for": self._calibration.grader, "now": self._grader.id}
+            return Staleness(Stale.GRADER, details)
+        if self._look is not None and self._asked % _LOOKED_EVERY == 0:
+            self._found = await self._look()
+        self._asked += 1
+        return self._found
+
+    async def grade(self, question: str, retrieval: Retrieval, *, ledger: Ledger) -> Sequence[Grade]:
+        """One grade per candidate, in order; see `tadasu.ports.Grader`."""
+        grades = await self._grader.grade(question, retrieval, ledger=ledger)
+        stale = await self.staleness()
+        candidates = retrieval.context + retrieval.candidates
+        language = language_of(question, candidates) if candidates else ""
+        passages = {candidate.passage.id: candidate.passage for candidate in retrieval.candidates}
+        return [self._graded(grade, passages.get(grade.passage_id), language, stale) for grade in grades]
+
+    @property
+    def _fits(self) -> bool:
+        return self._calibration.grader == self._grader.id
+
+    def _graded(self, grade: Grade, passage: Passage | None, language: str, stale: Staleness | None) -> Grade:
+        if grade.probability is None or grade.tier in _OWN_RULES or passage is None:
+            return replace(grade, grader=self.id)
+        if not self._fits:
+            level = self.thresholds(language).level(grade.probability) if any_set(self._tau) else grade.level
+            return replace(grade, grader=self.id, level=level, calibration=Calibration.STALE)
+        fitted = self._calibration.of(pair_language(language, passage))
+        if fitted is None:
+            return replace(grade, grader=self.id)
+        probability = float(np.clip(fitted.curve.apply(np.array([grade.probability]))[0], 0.0, 1.0))
+        return replace(
+            grade,
+            grader=self.id,
+            probability=probability,
+            level=self._moved(fitted.thresholds).level(probability),
+            calibration=Calibration.CORPUS if stale is None else Calibration.STALE,
+            signals={**grade.signals, BEFORE: grade.probability},
+        )
+
+    def _moved(self, fitted: Thresholds) -> Thresholds:
+        # A border that is set moves the fitted one along where they would cross.
+        high, low = self._tau
+        top = high if high is not None else max(fitted.high, low or 0.0)
+        return Thresholds(high=top, low=low if low is not None else min(fitted.low, top))
+
+
+def pair_language(language: str, passage: Passage) -> str:
+    """The language of a pair: the question's, or ``ja>en`` where the passage is in another."""
+    return language if passage.language in {language, "und"} else f"{language}>{passage.language}"
+
+
+def own_thresholds(grader: Grader, language: str) -> Thresholds:
+    """The borders that `grader` itself goes by, the usual ones where it does not tell."""
+    told = getattr(grader, "thresholds", None)
+    borders = told(language) if callable(told) else None
+    return borders if isinstance(borders, Thresholds) else Thresholds()
+
+
+def any_set(borders: tuple[float | None, float | None]) -> bool:
+    """Whether the settings name a border."""
+    return any(border is not None for border in borders)
