@@ -69,7 +69,8 @@ async def test_a_job_that_cancels_itself_is_a_failure_and_costs_no_other() -> No
     async def gone() -> int:
         raise asyncio.CancelledError
 
-    done = await Bounded(2).run({"gone": gone, "there": partial(Room().stay, 2)})
+    jobs: dict[str, Callable[[], Awaitable[int]]] = {"gone": gone, "there": partial(Room().stay, 2)}
+    done = await Bounded(2).run(jobs)
     assert done.results == {"there": 4}
     assert list(done.failures) == ["gone"]
 
@@ -81,7 +82,8 @@ def test_one_limit_serves_several_event_loops() -> None:
 
 
 async def test_no_jobs_are_no_outcomes() -> None:
-    done = await Bounded(1).run({})
+    jobs: dict[str, Callable[[], Awaitable[int]]] = {}
+    done = await Bounded(1).run(jobs)
     assert (done.results, done.failures) == ({}, {})
 
 

@@ -17,6 +17,7 @@ from tadasu.errors import KeyMissing, ProviderLimited, ProviderRefused, Provider
 from tadasu.ports import GraderParts, Message
 from tadasu.providers.scripted import Reply, ScriptedChat
 from tadasu.runtime.budget import Budget, Limits
+from tadasu.runtime.cache import MemoryCache, Room
 from tadasu.runtime.ledger import RunLedger
 from tadasu.runtime.world import FixedWorld
 from tests.answering.grading.judges import (
@@ -47,20 +48,16 @@ UNREADABLE = [
 ]
 
 
-class Shelf:
-    """A cache in a dictionary."""
+class Shelf(MemoryCache):
+    """The cache in memory, and the keys that were ever put there."""
 
     def __init__(self) -> None:
-        self.kept: dict[str, bytes] = {}
-
-    async def get(self, keys: Sequence[str]) -> Mapping[str, bytes]:
-        return {key: self.kept[key] for key in keys if key in self.kept}
+        super().__init__(Room(entries=100, bytes=1_000_000, seconds=1e6))
+        self.keys: set[str] = set()
 
     async def put(self, entries: Mapping[str, bytes]) -> None:
-        self.kept.update(entries)
-
-    async def close(self) -> None:
-        self.kept.clear()
+        self.keys |= entries.keys()
+        await super().put(entries)
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
@@ -150,7 +147,8 @@ async def test_a08_a_row_without_a_score_is_one_failure_among_twenty_and_the_mea
     found = await graded(by(answer), *[f"Passage number {n}." for n in range(20)], batch=20)
     scores = [one.probability for one in found.values() if one.probability is not None]
     failed = [one for one in found.values() if one.level is Level.UNGRADED]
-    assert (len(scores), sum(scores) / len(scores)) == (19, pytest.approx(0.8))
+    assert len(scores) == 19
+    assert sum(scores) / len(scores) == pytest.approx(0.8)
     assert [one.passage_id for one in failed] == ["p7"]
     assert "unparsed" in failed[0].reason
     assert "lacks completeness" in failed[0].reason
@@ -237,7 +235,7 @@ async def test_a_providers_fault_is_the_reason_and_no_grade(fault: Exception, wo
     found = await graded(chat, GOOD["en"], BAD["ja"], cache=shelf)
     assert all(one.level is Level.UNGRADED and words in one.reason for one in found.values())
     assert len(chat.requests) == calls
-    assert shelf.kept == {}
+    assert shelf.keys == set()
 
 
 async def test_a_passage_that_is_refused_does_not_cost_its_neighbours_their_grades() -> None:
@@ -262,7 +260,7 @@ async def test_a11_a_grader_that_fails_is_grader_failed_and_never_incorrect_nor_
     given = await grade_all(made, QUESTION[language], retrieval(GOOD[language], BAD[language]), ledger=ledger())
     assert verdict_of(given, rule=VerdictRule.ANY_HIGH) is Verdict.GRADER_FAILED
     assert all("out of memory" in one.reason for one in given)
-    assert shelf.kept == {}
+    assert shelf.keys == set()
 
 
 async def test_what_was_said_is_kept_by_content_and_question_and_asked_for_once() -> None:
@@ -292,7 +290,7 @@ async def test_a_damaged_entry_of_the_cache_is_asked_for_anew() -> None:
         b'[1, 1, 1, [], "burn"]',
         b"{}",
     ):
-        shelf.kept = dict.fromkeys(shelf.kept, damage)
+        await shelf.put(dict.fromkeys(shelf.keys, damage))
         assert await made.grade(QUESTION["en"], retrieval(GOOD["en"]), ledger=ledger()) == [first]
 
 
@@ -301,7 +299,7 @@ async def test_a_part_that_failed_is_not_kept_and_the_rest_is() -> None:
     await graded(
         by(lambda shown: lines(*honest(shown)[:1]) if len(shown) > 1 else "Hm."), GOOD["en"], BAD["en"], cache=shelf
     )
-    assert len(shelf.kept) == 1
+    assert len(shelf.keys) == 1
 
 
 async def test_the_same_passages_asked_for_at_the_same_time_cost_one_call() -> None:
