@@ -265,7 +265,7 @@ class ScriptedTadasu:
         self.runs = Runs()
         world = FixedWorld()
         self.container = SimpleNamespace(
-            reader=Reader(), ids=world, clock=world, runs=self.runs, store=self.shelf, search=self.shelf
+            reader=Reader(), ids=world, clock=world, runs=self.runs, store=self.shelf, search=self.shelf, cache=None
         )
 
     async def ask(

@@ -273,10 +273,11 @@ async def test_one_who_holds_the_file_costs_a_short_wait_and_no_look_up(path: Pa
     assert await cache.get(["a"]) == {"a": b"1"}
     await put
     assert time.perf_counter() - began < 3.0
+    assert "locked" in cache.trouble
     holder.execute("ROLLBACK")
     holder.close()
-    assert cache.trouble == ""
     await cache.put({"b": b"3"})
+    assert cache.trouble == ""
     assert await cache.get(["b"]) == {"b": b"3"}
     await cache.close()
 

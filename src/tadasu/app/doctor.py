@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tadasu.app.assets import models_folder
 from tadasu.app.findings import Finding, Health, broken, failure, ok, warning
+from tadasu.app.statistics import cache_figures
 from tadasu.errors import KeyMissing, StoreDamaged, TadasuError
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ async def diagnose(open_workspace: Callable[[], Tadasu], *, network: bool = True
     found.append(_guarded("encoder", lambda: _encoder(container)))
     found.append(_guarded("grader", lambda: _grader(container)))
     found.extend(await _index(tadasu))
+    found.append(await _cache(container))
     found.append(_guarded("runs", lambda: _runs(container)))
     found.append(_guarded("web", lambda: _web(container)))
     found.extend(_chat(container, network=network))
@@ -150,7 +152,11 @@ async def _index(tadasu: Tadasu) -> list[Finding]:
         text = "A search takes {milliseconds} ms."
         found.append(ok("search", text, milliseconds=f"{probe.duration_ms:.0f}"))
         grades = [one.grade for one in probe.candidates]
-        if any(grade.probability is not None and not grade.calibrated for grade in grades):
+        if grades and all(grade.probability is None for grade in grades):
+            details = {"grader": container.grader.id, "reason": grades[0].reason}
+            advice = "Check [grading] and [scorer] in tadasu.toml; until it works, questions are not answered."
+            found.append(Finding("grading", Health.ERROR, "The grader {grader} failed ({reason}).", advice, details))
+        elif any(grade.probability is not None and not grade.calibrated for grade in grades):
             text, advice = (
                 "The grades of {name} are not calibrated.",
                 "Answers say so; use the grader features to avoid it.",
@@ -163,6 +169,32 @@ async def _index(tadasu: Tadasu) -> list[Finding]:
     except Exception as problem:  # noqa: BLE001 - a part may be anybody's plugin, and the other checks still count
         return [broken("index", problem)]
     return found
+
+
+async def _cache(container: Container) -> Finding:
+    """The cache of scores can be reached; how much it holds and saves."""
+    engine = container.settings.cache.engine
+    if not engine:
+        return ok("cache", "The score cache is off: every passage is scored anew.")
+    try:
+        figures = await cache_figures(container.cache)
+    except TadasuError as problem:
+        return failure("cache", problem)
+    except Exception as problem:  # noqa: BLE001 - a part may be anybody's plugin, and the other checks still count
+        return broken("cache", problem)
+    if figures is None:
+        return ok("cache", "The score cache is {engine}; it keeps no counts.", engine=engine)
+    if figures.trouble:
+        return warning(
+            "cache", "The score cache {engine} cannot be used ({reason}): every passage is scored anew.",
+            "Start its server, or see to the folder and the disk; cache.engine in tadasu.toml chooses another.",
+            engine=engine, reason=figures.trouble,
+        )  # fmt: skip
+    details = {"engine": engine, "count": figures.entries, "lookups": figures.hits + figures.misses}
+    if figures.hit_rate is None:
+        return ok("cache", "The score cache is {engine}: {count} scores, and nothing was looked up yet.", **details)
+    text = "The score cache is {engine}: {count} scores, {rate} of {lookups} look-ups found."
+    return ok("cache", text, rate=f"{figures.hit_rate:.0%}", **details)
 
 
 def _runs(container: Container) -> Finding:

@@ -11,7 +11,8 @@ from tadasu.core.answers import AnswerStatus
 from tadasu.core.documents import Reader
 from tadasu.core.runs import Run, SearchMode
 from tadasu.core.usage import Cost, total
-from tadasu.ports import DocumentShelf, IndexStatistics, RunBook
+from tadasu.ports import DocumentShelf, IndexStatistics, RunBook, ScoreCache
+from tadasu.runtime.cache import CountedCache
 
 LATEST_RUNS = 200
 
@@ -36,17 +37,48 @@ class RunFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class CacheFigures:
+    """How the cache of scores does, over all who use it, since it was made or cleared.
+
+    `entries` and `bytes` are what it holds now. `trouble` says why it is done without at the moment; then the other
+    figures are 0. `hit_rate` lies in [0, 1] and is None where nothing was looked up.
+    """
+
+    hits: int
+    misses: int
+    entries: int
+    bytes: int
+    trouble: str = ""
+
+    @property
+    def hit_rate(self) -> float | None:
+        """Share of look-ups that found something."""
+        looked_up = self.hits + self.misses
+        return self.hits / looked_up if looked_up else None
+
+
+@dataclass(frozen=True, slots=True)
 class Statistics:
-    """The index as the reader sees it, and the figures of the latest runs, together and by language of the answer."""
+    """The index as the reader sees it, and the figures of the latest runs, together and by language of the answer.
+
+    `cache` is None where there is no cache, or one that keeps no counts.
+    """
 
     index: IndexStatistics
     overall: RunFigures
     by_language: Mapping[str, RunFigures] = field(default_factory=dict)
     latest: tuple[Run, ...] = ()
+    cache: CacheFigures | None = None
 
 
 async def statistics(
-    *, shelf: DocumentShelf, runs: RunBook, reader: Reader, limit: int = LATEST_RUNS, shown: int = 10
+    *,
+    shelf: DocumentShelf,
+    runs: RunBook,
+    reader: Reader,
+    limit: int = LATEST_RUNS,
+    shown: int = 10,
+    cache: ScoreCache | None = None,
 ) -> Statistics:
     """Counts of what `reader` may see and figures over its `limit` latest runs; `shown` of them are passed on."""
     latest = runs.latest(limit=limit, reader=reader)
@@ -56,6 +88,21 @@ async def statistics(
         overall=figures(latest),
         by_language={language: figures([run for run in latest if run.language == language]) for language in languages},
         latest=tuple(latest[:shown]),
+        cache=await cache_figures(cache),
+    )
+
+
+async def cache_figures(cache: ScoreCache | None) -> CacheFigures | None:
+    """What `cache` says about itself; None where there is none, or where it keeps no counts."""
+    if not isinstance(cache, CountedCache):
+        return None
+    counts = await cache.statistics()
+    return CacheFigures(
+        hits=counts.hits,
+        misses=counts.misses,
+        entries=counts.entries,
+        bytes=counts.bytes,
+        trouble=getattr(cache, "trouble", ""),
     )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from tadasu.app.statistics import RunFigures, Statistics
+    from tadasu.app.statistics import CacheFigures, RunFigures, Statistics
     from tadasu.core.documents import Reader
     from tadasu.ports import AccessTags, DocumentEntry
 
@@ -45,7 +45,8 @@ def stats(
 ) -> Exit | None:
     """Count what is ingested and how runs went.
 
-    Documents and passages by language and kind; answers, abstentions, verdicts, times and cost of the latest runs.
+    Documents and passages by language and kind; answers, abstentions, verdicts, times and cost of the latest runs;
+    what the score cache saves.
 
     \b
     Examples:
@@ -60,7 +61,15 @@ def stats(
             return None
         from tadasu.app.statistics import statistics
 
-        found = runner.run(statistics(shelf=container.store, runs=container.runs, reader=container.reader, limit=runs))
+        found = runner.run(
+            statistics(
+                shelf=container.store,
+                runs=container.runs,
+                reader=container.reader,
+                limit=runs,
+                cache=container.cache,
+            )
+        )
     if frame.json:
         frame.emit(statistics_object(found))
     else:
@@ -92,12 +101,14 @@ def _list(frame: Frame, entries: Sequence[DocumentEntry]) -> None:
 
 
 def statistics_object(found: Statistics) -> dict[str, object]:
-    """The JSON of the statistics: ``index``, ``runs`` with the figures together and by language, ``latest``."""
+    """The JSON: ``index``, ``runs`` with the figures together and by language, ``cache``, ``latest``."""
     from tadasu.cli.jsonable import jsonable
 
+    cache = found.cache
     return {
         "index": jsonable(found.index),
         "runs": {**jsonable(found.overall), "by_language": jsonable(found.by_language)},
+        "cache": None if cache is None else {**jsonable(cache), "hit_rate": cache.hit_rate},
         "latest": [
             {
                 "run": run.id,
@@ -125,6 +136,8 @@ def _show(frame: Frame, found: Statistics) -> None:
             "  " + _counted({_SHORT.get(name, name): count for name, count in index.media_types.items()}),
             soft_wrap=True,
         )
+    if found.cache is not None:
+        console.print(cache_words(frame, found.cache), soft_wrap=True)
     if not found.overall.runs:
         console.print(frame.say("No question has been asked yet. Try: {command}", command='tadasu ask "…"'))
         return
@@ -140,6 +153,16 @@ def _show(frame: Frame, found: Statistics) -> None:
         verdict = run.verdict.name if run.rounds else "–"
         parts = (run.id, run.created_at[:19], verdict, seconds(run.duration_ms), one_line(run.question, 80))
         console.print("  " + " · ".join(parts), soft_wrap=True)
+
+
+def cache_words(frame: Frame, cache: CacheFigures) -> str:
+    """What the cache of scores holds and how often it knew the answer."""
+    if cache.trouble:
+        return frame.say("score cache: done without it for now ({reason})", reason=cache.trouble)
+    text = "score cache: {count} scores, {megabytes} MB; {rate} of {lookups} look-ups found"
+    rate = "–" if cache.hit_rate is None else f"{cache.hit_rate:.0%}"
+    size = f"{cache.bytes / 1_000_000:.1f}"
+    return frame.say(text, count=cache.entries, megabytes=size, rate=rate, lookups=cache.hits + cache.misses)
 
 
 def _figures(frame: Frame, console: Console, title: str, figures: RunFigures) -> None:

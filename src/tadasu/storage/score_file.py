@@ -154,7 +154,7 @@ class ScoreFile:
             except sqlite3.DatabaseError as error:
                 code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
                 if code in _BUSY:
-                    _log.debug("%s is busy: done without it", self.path)
+                    self.trouble = str(error)
                     return otherwise
                 self.close()
                 if last or code not in _DAMAGED:
