@@ -21,6 +21,7 @@ from tadasu.errors import (
     TadasuError,
 )
 from tadasu.ports import ChatDelta, Ledger, Message
+from tadasu.providers.http import deepest_cause, retry_after
 from tadasu.providers.prices import is_local, price_of
 from tadasu.providers.registry import ChatSettings
 
@@ -168,7 +169,7 @@ class OpenAIChat:
             reason = f"no answer within {self._settings.timeout_s:g} s"
             raise ProviderUnreachable(provider=self._name, reason=reason) from error
         except openai.APIConnectionError as error:
-            raise ProviderUnreachable(provider=self._name, reason=_cause(error)) from error
+            raise ProviderUnreachable(provider=self._name, reason=deepest_cause(error)) from error
         except openai.APIStatusError as error:
             raise self._refusal(error) from error
         except openai.APIError as error:
@@ -180,12 +181,12 @@ class OpenAIChat:
             # Older clients let the faults of their HTTP library through in the middle of a stream.
             if not type(error).__module__.startswith(("httpx", "httpcore")):
                 raise
-            raise ProviderUnreachable(provider=self._name, reason=_cause(error)) from error
+            raise ProviderUnreachable(provider=self._name, reason=deepest_cause(error)) from error
 
     def _refusal(self, error: openai.APIStatusError) -> ProviderError:
         status, reason = error.status_code, f"HTTP {error.status_code}: {_message(error)}"
         if status == 429 and error.code != "insufficient_quota":
-            wait = _retry_after(error.response.headers.get("retry-after"))
+            wait = retry_after(error.response.headers.get("retry-after"))
             return ProviderLimited(provider=self._name, reason=reason, retry_after_s=wait)
         if status in (408, 409) or status >= 500:
             return ProviderUnreachable(provider=self._name, reason=reason)
@@ -219,27 +220,3 @@ def _message(error: openai.APIStatusError) -> str:
     body = error.body
     said = body.get("message") if isinstance(body, dict) else None
     return " ".join(str(said or error.response.reason_phrase or "no reason given").split())[:200]
-
-
-def _cause(error: BaseException) -> str:
-    deepest: BaseException = error
-    while deepest.__cause__ is not None:
-        deepest = deepest.__cause__
-    return str(deepest) or type(deepest).__name__
-
-
-def _retry_after(header: str | None) -> float | None:
-    """Seconds of a Retry-After header, given in seconds or as a date; None where absent or unreadable."""
-    if not header:
-        return None
-    try:
-        return max(0.0, float(header))
-    except ValueError:
-        pass
-    from datetime import UTC, datetime  # noqa: PLC0415 - the rare form
-    from email.utils import parsedate_to_datetime  # noqa: PLC0415
-
-    try:
-        return max(0.0, (parsedate_to_datetime(header) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
-        return None
