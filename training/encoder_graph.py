@@ -171,6 +171,7 @@ class Builder:
         return OUTPUT
 
     def layer(self, index: int, source: str, target: str) -> None:
+        """One layer from the activations `source` to `target`."""
         graph, prefix = self.graph, f"l{index}"
         ready = self.activations(source)
         parts = [
@@ -192,6 +193,7 @@ class Builder:
         self.normalised(narrow, middle, f"{prefix}.oln", target)
 
     def normalised(self, values: str, residual: str, norm: str, target: str) -> str:
+        """The layer norm over a sum."""
         graph = self.graph
         # `Sum`, because ONNX Runtime turns `Add` and `LayerNormalization` into its fused
         # SkipLayerNormalization, which takes twenty times as long on a CPU.

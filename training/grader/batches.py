@@ -16,17 +16,19 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from training.grader.rows import Group, RowPassage
+from training.grader.rows import Group, Kind, RowPassage
 
 QUESTION, TITLE, WINDOW = 64, 24, 256
 """Most tokens of a question, a title, and a window of a passage's text."""
+SHORT = 128
+"""Most tokens of a text where training reads a part of it."""
 SEPARATOR = ":"
 BEGIN, PAD, END = 0, 1, 2
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A question and a window of a passage: `ids`; the window's tokens begin at `start`, each with its place in the text.
+    """A question and a window of a passage: `ids`; the window's tokens begin at `start`, each with its place.
 
     `offsets` (n, 2) are code points in the passage's text.
     """
@@ -110,37 +112,51 @@ class PairEncoder:
         ]
 
 
-class Drawer:
-    """Draws passages of groups for training; `window` is the most tokens of text that a pair gets."""
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """How groups are drawn: at most so many negatives, a share `short` of groups in windows of `SHORT` tokens (twice as
+    many pairs in the same time), a share `untitled` without titles, random passages as often as `random`.
+    """
 
-    def __init__(
-        self, encoder: PairEncoder, *, negatives: int, window: int = WINDOW, untitled: float = 0.3, seed: int = 0
-    ) -> None:
+    negatives: int = 4
+    short: float = 0.7
+    untitled: float = 0.3
+    random: float = 0.4
+
+
+class Drawer:
+    """Draws passages of groups for training."""
+
+    def __init__(self, encoder: PairEncoder, drawing: Drawing, *, seed: int = 0) -> None:
         self._encoder = encoder
-        self._negatives = negatives
-        self._window = window
-        self._untitled = untitled
+        self._drawing = drawing
         self._random = random.Random(seed)
 
     def draw(self, group: Group) -> list[Drawn]:
         """One right passage if there is one, and as many others as are asked for."""
         right = [one for one in group.passages if one.label == 1]
-        others = [one for one in group.passages if one.label != 1]
+        others = [one for one in group.passages if one.label != 1 and self._is_taken(one)]
         self._random.shuffle(others)
-        chosen = others[: self._negatives + (not right)]
+        chosen = others[: self._drawing.negatives + (not right)]
         if right:
             chosen.append(self._random.choice(right))
         lead = self._encoder.question(group.question)
-        titled = self._random.random() >= self._untitled
-        return [self._pair(lead, passage, titled=titled) for passage in chosen]
+        titled = self._random.random() >= self._drawing.untitled
+        window = SHORT if self._random.random() < self._drawing.short else WINDOW
+        return [self._pair(lead, passage, titled=titled, window=window) for passage in chosen]
 
-    def _pair(self, lead: list[int], passage: RowPassage, *, titled: bool) -> Drawn:
+    def _is_taken(self, passage: RowPassage) -> bool:
+        if passage.kind is Kind.RANDOM and self._random.random() >= self._drawing.random:
+            return False
+        return says_something(passage)
+
+    def _pair(self, lead: list[int], passage: RowPassage, *, titled: bool, window: int) -> Drawn:
         before = lead + (self._encoder.title(passage.title) if titled else [])
         ids, offsets = self._encoder.text(passage.text)
         places = np.array(offsets, dtype=np.int64).reshape(-1, 2)
         answer = _answer(passage, places)
-        at = self._start(len(ids), answer)
-        here = slice(at, at + self._window)
+        at = self._start(len(ids), answer, window=window)
+        here = slice(at, at + window)
         pair = Pair(np.array([*before, *ids[here], END], dtype=np.int64), len(before), places[here])
         return Drawn(
             pair=pair,
@@ -150,8 +166,8 @@ class Drawer:
             strips=strips_of(places[here], passage.strips),
         )
 
-    def _start(self, length: int, answer: NDArray[np.int8]) -> int:
-        last = max(length - self._window, 0)
+    def _start(self, length: int, answer: NDArray[np.int8], *, window: int) -> int:
+        last = max(length - window, 0)
         if last == 0:
             return 0
         marked = np.flatnonzero(answer == 1)
@@ -159,8 +175,13 @@ class Drawer:
             return self._random.choice((0, self._random.randint(0, last)))
         # The first place of the answer that is marked lies in the window, with what follows it where there is room.
         begin = int(marked[0])
-        low, high = max(0, min(begin + 16, length) - self._window), min(begin, last)
+        low, high = max(0, min(begin + 16, length) - window), min(begin, last)
         return self._random.randint(min(low, high), high)
+
+
+def says_something(passage: RowPassage) -> bool:
+    """Whether anything can be learnt from a passage: it has a label, or a teacher's score."""
+    return passage.label >= 0 or passage.teacher is not None
 
 
 def _answer(passage: RowPassage, places: NDArray[np.int64]) -> NDArray[np.int8]:

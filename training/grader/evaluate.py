@@ -1,4 +1,4 @@
-"""How well pairs are told apart on CALIBRATE rows: whatever gives logits (a network in PyTorch, a graph in ONNX Runtime).
+"""How well pairs are told apart on CALIBRATE rows, by whatever gives logits: a network in PyTorch, a graph in ONNX.
 
 A passage's logit is the highest of its windows', a strip's is pooled from the tokens' logits of the window where the
 strip's tokens are. Figures are by set and by kind of the passages that do not answer.
@@ -26,6 +26,8 @@ Scorer = Callable[[NDArray[np.int64]], tuple[FloatArray, FloatArray]]
 
 _ROWS = 16
 _OUTSIDE = -1e4
+FAR = -5e3
+"""Logits below this are of nothing: a strip without tokens."""
 
 
 @dataclass(slots=True)
@@ -167,5 +169,6 @@ def _strips(scored: Sequence[Scored]) -> tuple[FloatArray, NDArray[np.int8]]:
 def brief(found: Mapping[str, Mapping[str, float]]) -> str:
     """Figures on one line a set."""
     return "\n".join(
-        f"    {name:<18} " + "  ".join(f"{key} {value:g}" for key, value in values.items()) for name, values in found.items()
+        f"    {name:<18} " + "  ".join(f"{key} {value:g}" for key, value in values.items())
+        for name, values in found.items()
     )

@@ -114,14 +114,10 @@ class _StudentBuilder(encoder_graph.Builder):
         return self.graph.add("Cast", [flag], [f"{flag}/n"], to=TensorProto.INT64)
 
 
-def graph_of(
-    student: Student, *, quantised: bool, caps: Mapping[str, FloatArray] | None = None
-) -> onnx.ModelProto:
+def graph_of(student: Student, *, quantised: bool, caps: Mapping[str, FloatArray] | None = None) -> onnx.ModelProto:
     """Inputs `input_ids`, `attention_mask` (batch, sequence) int64; outputs `passage_logit`, `token_logits`."""
     canonical = student.canonical.numpy()
-    builder = _StudentBuilder(
-        student.shape, tensors_of(student), canonical, quantised=quantised, caps=caps or {}
-    )
+    builder = _StudentBuilder(student.shape, tensors_of(student), canonical, quantised=quantised, caps=caps or {})
     builder.heads(builder.encode(student.shape.layers))
     outputs: dict[str, Sequence[str | int]] = {"passage_logit": ("batch",), "token_logits": ("batch", "sequence")}
     return encoder_graph.assemble(builder, name="grader", outputs=outputs)
@@ -145,7 +141,9 @@ def _pairs(groups: Sequence[Group], encoder: PairEncoder) -> Iterator[list[int]]
         yield encoder.windows(group.question, passage.title, passage.text)[0].ids.tolist()
 
 
-def write_folder(folder: Path, model: onnx.ModelProto, *, encoder: Path, version: str, separator: int) -> dict[str, Any]:
+def write_folder(
+    folder: Path, model: onnx.ModelProto, *, encoder: Path, version: str, separator: int
+) -> dict[str, Any]:
     """Write the graph and `grader.json`; give what that says. Raises ValueError where the graph is too large."""
     data = bytes(model.SerializeToString(deterministic=True))
     if len(data) > LIMIT:

@@ -10,8 +10,8 @@ import json
 import math
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tadasu.testing.splits import Split
 from training.grader import evaluate
-from training.grader.batches import WINDOW, Batch, Drawer, PairEncoder, batches
+from training.grader.batches import Batch, Drawer, Drawing, PairEncoder, batches, says_something
 from training.grader.losses import Told, Weights, losses, total
 from training.grader.rows import Group, read_groups
 from training.grader.student import Student, restore, saved
@@ -40,22 +40,19 @@ class Plan:
         layers: of the encoder's twelve, by number, that the student begins with.
         rate: highest learning rate, reached after `warm_up` of the time.
         tokens: of a batch, padding included.
-        negatives: of a group, at most.
-        window: most tokens of a passage's text.
+        drawing: of passages of a group.
         japanese: share of groups in Japanese, where there are rows of both languages.
         threads: of PyTorch.
     """
 
-    minutes: float = 60.0
-    layers: tuple[int, ...] = (0, 2, 4, 6, 8, 10)
+    minutes: float = 67.0
+    layers: tuple[int, ...] = (0, 1, 2, 3, 4, 5)
     rate: float = 2e-4
     warm_up: float = 0.03
     decay: float = 0.01
     clip: float = 1.0
     tokens: int = 4096
-    negatives: int = 4
-    window: int = WINDOW
-    untitled: float = 0.3
+    drawing: Drawing = field(default_factory=Drawing)
     japanese: float = 0.5
     frozen_layers: int = 0
     use_matches: bool = True
@@ -64,8 +61,17 @@ class Plan:
     seed: int = 1
     checkpoint_minutes: float = 3.0
     evaluate_minutes: float = 10.0
-    evaluate_groups: int = 60
+    evaluate_groups: int = 20
     evaluate_passages: int = 5
+
+
+SHIPPED = Plan()
+"""How the shipped student was trained."""
+
+
+def changed(plan: Plan, **values: Any) -> Plan:
+    """`plan` with other values."""
+    return replace(plan, **values)
 
 
 class Rows:
@@ -85,7 +91,7 @@ class Rows:
         for path in sorted(self._folder.glob(f"rows_*_{Split.TRAIN.value}.jsonl.gz")):
             stamp = path.stat().st_mtime_ns
             if self._stamps.get(path) != stamp:
-                groups = [group for group in read_groups(path) if any(one.label >= 0 for one in group.passages)]
+                groups = [group for group in read_groups(path) if any(map(says_something, group.passages))]
                 self._groups[path], self._stamps[path], self._queues[path] = groups, stamp, []
                 found.append(f"{path.name}: {len(groups):,} groups")
         return found
@@ -132,10 +138,7 @@ class Training:
         self._encoder = encoder
         self._folder = rows
         self._out = out
-        self._rows = Rows(rows, japanese=plan.japanese, seed=plan.seed)
-        self._drawer = Drawer(
-            encoder, negatives=plan.negatives, window=plan.window, untitled=plan.untitled, seed=plan.seed
-        )
+        self._draw_anew(plan.seed)
         self._optimizer = optimizer(student, plan)
         self._told: dict[str, float] = {}
         out.mkdir(parents=True, exist_ok=True)
@@ -145,6 +148,11 @@ class Training:
         """The file to resume from."""
         return self._out / "student.pt"
 
+    def forget(self) -> None:
+        """Remove checkpoint and log, to begin anew."""
+        self.checkpoint.unlink(missing_ok=True)
+        (self._out / LOG).unlink(missing_ok=True)
+
     def resume(self) -> bool:
         """Go on from the checkpoint, if there is one."""
         if not self.checkpoint.is_file():
@@ -153,7 +161,13 @@ class Training:
         restore(self.student, kept["student"])
         self._optimizer.load_state_dict(kept["optimizer"])
         self.progress = Progress(**kept["progress"])
+        # What was read before is not read again first.
+        self._draw_anew(self.plan.seed + self.progress.steps)
         return True
+
+    def _draw_anew(self, seed: int) -> None:
+        self._rows = Rows(self._folder, japanese=self.plan.japanese, seed=seed)
+        self._drawer = Drawer(self._encoder, self.plan.drawing, seed=seed)
 
     def run(self, say: Callable[[str], None]) -> None:
         """Train until the minutes are over."""
@@ -206,7 +220,7 @@ class Training:
         self.progress.steps += 1
         self.progress.pairs += len(batch.label)
         self.progress.groups += int(batch.group.max()) + 1
-        told_now = {name: float(value) for name, value in found.items()}
+        told_now = {name: float(value.detach()) for name, value in found.items()}
         for name, value in told_now.items():
             self._told[name] = value if name not in self._told else 0.98 * self._told[name] + 0.02 * value
         return told_now
@@ -241,7 +255,7 @@ class Training:
     def log(self, entry: dict[str, Any]) -> None:
         """Add a line to the log of the run."""
         line = {**asdict(self.progress), "losses": {k: round(v, 4) for k, v in self._told.items()}, **entry}
-        with (self._out / "student_log.jsonl").open("a", encoding="utf-8") as lines:
+        with (self._out / LOG).open("a", encoding="utf-8") as lines:
             lines.write(json.dumps(line) + "\n")
 
     def _line(self) -> str:
@@ -254,6 +268,7 @@ class Training:
         )
 
 
+LOG = "student_log.jsonl"
 _TELL = 20.0
 
 
@@ -281,6 +296,7 @@ def torch_scorer(student: Student) -> evaluate.Scorer:
     return score
 
 
-def summary(plan: Plan, layers: Sequence[int]) -> str:
+def summary(plan: Plan) -> str:
     """One line on a plan, for a log."""
-    return f"layers {','.join(map(str, layers))}, rate {plan.rate:g}, {plan.tokens} tokens, {plan.negatives} negatives"
+    layers = ",".join(map(str, plan.layers))
+    return f"layers {layers}, {plan.minutes:g} minutes, rate {plan.rate:g}, {plan.tokens} tokens, seed {plan.seed}"

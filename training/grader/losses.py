@@ -56,15 +56,15 @@ class Told:
 
 def losses(scores: Scores, told: Told, weights: Weights) -> dict[str, Tensor]:
     """Every loss by its name, not yet weighted; zero where the batch says nothing of it."""
-    found = {
+    known, asked = told.label >= 0, (told.answer >= 0) & (scores.tokens > OUTSIDE / 2)
+    return {
         "listwise": listwise(scores.passages, told),
-        "passage": _binary(scores.passages[told.label >= 0], (told.label[told.label >= 0] == 1).float()),
+        "passage": _binary(scores.passages[known], (told.label[known] == 1).float()),
         "place": place(scores.tokens, told),
-        "token": _binary(scores.tokens[told.answer >= 0], (told.answer[told.answer >= 0] == 1).float()) * TOKENS,
+        "token": _binary(scores.tokens[asked], (told.answer[asked] == 1).float()) * TOKENS,
         "strip": strip(scores.tokens, told),
         "teacher": teacher(scores.passages, told, temperature=weights.temperature),
     }
-    return found
 
 
 TOKENS = 20.0
@@ -87,7 +87,8 @@ def listwise(passages: Tensor, told: Told) -> Tensor:
 
 def place(tokens: Tensor, told: Told) -> Tensor:
     """Minus the log share of the answer's tokens, each on its own, in the softmax over a right passage's tokens."""
-    inside = told.answer == 1
+    # An unknown piece has no logit, though it may stand in an answer.
+    inside = (told.answer == 1) & (tokens > OUTSIDE / 2)
     rows = inside.any(dim=1)
     if not bool(rows.any()):
         return tokens.sum() * 0.0
@@ -97,7 +98,7 @@ def place(tokens: Tensor, told: Told) -> Tensor:
 
 
 def strip(tokens: Tensor, told: Told) -> Tensor:
-    """Binary loss on the strips of right passages whose answer is placed; a strip's logit is its tokens' `strip_logits`."""
+    """Binary loss on the strips of right passages whose answer is placed; their logits are `strip_logits`."""
     rows = (told.answer == 1).any(dim=1)
     if not bool(rows.any()):
         return tokens.sum() * 0.0

@@ -1,8 +1,8 @@
 """The student: a cross-encoder cut from the encoder's weights, in PyTorch.
 
-A pair is `<s> question </s></s> title: text </s>` in the pieces of `models/encoder`. To the frozen word embedding come a
-position, a learned segment (0 up to the first `</s>`, then 1) and a learned *match* (does the same piece, whatever its
-case and whether a space precedes it, stand in the other part?), both found from the ids alone. A token's logit says
+A pair is `<s> question </s></s> title: text </s>` in the pieces of `models/encoder`. To the frozen word embedding come
+a position, a learned segment (0 up to the first `</s>`, then 1) and a learned *match* (does the same piece, whatever
+its case and whether a space precedes it, stand in the other part?), both found from the ids alone. A token's logit says
 "here is the answer"; the passage's logit is the logarithm of their summed exponentials (a softmax over places, after
 Devlin et al. 2019 on SQuAD), weighted, plus what the first token and the tokens near the answer say of the pair.
 """
@@ -109,6 +109,7 @@ class Student(nn.Module):
         self.register_buffer("canonical", torch.from_numpy(canonical))
 
     def forward(self, ids: Tensor) -> Scores:
+        """Logits of a batch of pairs."""
         segment, words = self.parts(ids)
         flags = self.match_flags(ids, segment)
         hidden = self.words(ids) + self.positions[: ids.shape[1]] + self.segments[segment] + self.matches[flags]

