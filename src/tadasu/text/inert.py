@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-# What a reader does not see, or sees in another order than a model reads it.
+# What a reader does not see, or sees in another order than a model reads it, and halves of characters.
 _HIDDEN = re.compile(
     r"[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200f\u2028-\u202e"
-    r"\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\uffff\U000e0000-\U000e0fff]"
+    r"\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff9-\uffff\U000e0000-\U000e0fff]"
 )
 _DELIMITERS = re.compile(r"<{2,}|>{2,}|＜{2,}|＞{2,}|≪|≫")
 _CHAT_TOKENS = re.compile(

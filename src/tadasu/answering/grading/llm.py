@@ -46,6 +46,7 @@ class _Kind(enum.Enum):
     REFUSED = "refused"
     PROVIDER = "the provider failed"
     BUDGET = "the budget is spent"
+    DAMAGED = "the passage is damaged"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,9 @@ class _Gap:
     def __str__(self) -> str:
         text = " ".join(f"no grade from the language model ({self.kind.value}): {self.detail}".split())
         return text if len(text) <= _LONGEST_REASON else f"{text[: _LONGEST_REASON - 1]}…"
+
+
+_DAMAGED = _Gap(_Kind.DAMAGED, "it holds no text that can be shown")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,22 +134,26 @@ class LlmGrader:
         prompt = self._prompts.get(language, self._prompts["en"])
         passages = [candidate.passage for candidate in retrieval.candidates]
         keys = [self._key(question, passage, prompt) for passage in passages]
-        told = {key: passage for key, passage in zip(keys, passages, strict=True) if passage.text.strip()}
+        told = {key: passage for key, passage in zip(keys, passages, strict=True) if key and passage.text.strip()}
         asked = _Asked(question, language, prompt, ledger, told)
         found = await self._flights.fetch(list(told), lambda missing: self._assess(missing, asked)) if told else {}
         return [
-            self._graded(passage, found.get(key), asked.gaps.get(key))
+            self._graded(passage, found.get(key), asked.gaps.get(key) if key else _DAMAGED)
             for key, passage in zip(keys, passages, strict=True)
         ]
 
     def _key(self, question: str, passage: Passage, prompt: PromptTemplate) -> str:
-        content = digest(shown_text(passage, language="en"), passage.text)
+        """Where the passage's assessment is kept; empty for a passage that cannot be shown."""
+        try:
+            content = digest(shown_text(passage, language="en"), passage.text)
+        except (TypeError, AttributeError):
+            return ""
         return digest(TIER, VERSION, self._chat.id, prompt.id, fold(question).strip(), content)
 
     def _graded(self, passage: Passage, assessment: Assessment | None, gap: _Gap | None) -> Grade:
         if assessment is not None:
             return assessment.grade(passage.id, grader=self.id)
-        if not passage.text.strip():
+        if gap is None and not passage.text.strip():
             return Grade(passage.id, Level.LOW, 0.0, "the passage holds no text", self.id, tier=TIER)
         reason = str(gap or _Gap(_Kind.PROVIDER, "another question's call for it ended without a reply"))
         return ungraded(passage.id, reason=reason, grader=self.id, tier=TIER)
