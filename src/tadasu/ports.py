@@ -323,6 +323,8 @@ class GraderParts:
     assessor: Grader | None = None
     fall_back: bool = False
     """Where a later tier fails: keep what the earlier one said, instead of UNGRADED."""
+    timeout_s: float = 30.0
+    """How long `scorer` may take for the passages of one search, in seconds."""
 
 
 class ScoreCache(Protocol):

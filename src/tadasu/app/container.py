@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     )
 
 
+_CALLS_WAITED_FOR = 3
+"""Calls of a scoring service that one grading waits for, at the most: many passages take several."""
+
+
 class Container:
     """Every part of one workspace. Imports of heavy parts happen where they are first needed."""
 
@@ -148,6 +152,7 @@ class Container:
             scorer=self.scorer,
             assessor=self.assessor,
             fall_back=chosen.fall_back,
+            timeout_s=_CALLS_WAITED_FOR * self.settings.scorer.timeout_s,
         )
 
     @cached_property

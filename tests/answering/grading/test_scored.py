@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -11,13 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tadasu.answering.grading import cascade
+from tadasu.answering.grading.features import shipped_folder
 from tadasu.answering.grading.scored import ScoredGrader, open_grader
 from tadasu.core.documents import Span
 from tadasu.core.grades import Calibration, Grade, Level, Recommendation, Thresholds
 from tadasu.core.retrieved import Candidate, Metric, Retrieval, similarity
 from tadasu.core.scores import PairScore, ScoreScale, probability_of, unscored
 from tadasu.errors import SettingsInvalid
-from tadasu.ports import GraderParts, PairScorer, ScorerSettings
+from tadasu.ports import Grader, GraderParts, PairScorer, ScorerSettings
 from tadasu.providers import http_scorer, rerank
 from tadasu.testing.scorer_server import ScorerServer
 from tests.answering.grading.made import passage
@@ -203,6 +206,19 @@ def test_borders_that_are_set_move_the_usual_ones(
 ) -> None:
     grader = open_grader(replace(parts, tau_high=high, tau_low=low))
     assert grader.thresholds("en") == grader.thresholds("ja") == expected
+
+
+@pytest.mark.parametrize("opened", [open_grader, cascade.open_grader])
+async def test_a_grader_waits_for_its_scorer_as_long_as_it_was_told(
+    parts: GraderParts, opened: Callable[[GraderParts], Grader]
+) -> None:
+    slow = WildScorer(giving(), delay_s=60.0)
+    grader = opened(replace(parts, folder=shipped_folder(), scorer=slow, timeout_s=0.05))
+    grades = await grader.grade("range?", FOUND, ledger=Book())
+    assert slow.calls == 1
+    late = [grade.reason for grade in grades if grade.level is Level.UNGRADED]
+    assert late
+    assert all("no answer within 0.05 s" in reason for reason in late)
 
 
 def test_borders_that_cross_are_refused(parts: GraderParts) -> None:

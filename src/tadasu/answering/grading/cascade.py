@@ -29,7 +29,6 @@ from tadasu.ports import Grader, GraderParts, Ledger, PairScorer
 from tadasu.runtime.ledger import timed
 
 TIER = "cross_encoder"
-TIMEOUT_S = 30.0
 _CERTAIN = 1e-4
 _EVERYTHING = Band(low=-1.0, high=2.0)
 
@@ -55,6 +54,7 @@ class Cascade:
         tau_high: HIGH from this probability, in every language; as fitted where None.
         tau_low: LOW below this probability, in every language; as fitted where None.
         fall_back: where a later tier fails, keep the earlier one's grade; else the passage is UNGRADED.
+        timeout_s: how long the second tier may take for the passages of one search, in seconds.
         read_everything: let the second tier read every passage, whatever the first one says.
     """
 
@@ -68,6 +68,7 @@ class Cascade:
         tau_high: float | None = None,
         tau_low: float | None = None,
         fall_back: bool = False,
+        timeout_s: float = 30.0,
         read_everything: bool = False,
     ) -> None:
         self._features = features
@@ -76,6 +77,7 @@ class Cascade:
         self._assessor = assessor
         self._tau = (tau_high, tau_low)
         self._fall_back = fall_back
+        self._timeout_s = timeout_s
         self._read_everything = read_everything
 
     @property
@@ -155,7 +157,7 @@ class Cascade:
         if not chosen or self._scorer is None:
             return {}
         texts = [as_text(candidates[index]) for index in chosen]
-        scores = await checked_scores(self._scorer, asked.question, texts, ledger=ledger, timeout_s=TIMEOUT_S)
+        scores = await checked_scores(self._scorer, asked.question, texts, ledger=ledger, timeout_s=self._timeout_s)
         return {
             index: self._weighed(asked, candidates[index], first[index], score)
             for index, score in zip(chosen, scores, strict=True)
@@ -261,6 +263,7 @@ def open_grader(parts: GraderParts) -> Cascade:
         tau_high=parts.tau_high,
         tau_low=parts.tau_low,
         fall_back=parts.fall_back,
+        timeout_s=parts.timeout_s,
     )
     try:
         for language in ("en", "ja"):

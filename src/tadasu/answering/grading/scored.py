@@ -25,7 +25,7 @@ class ScoredGrader:
     Args:
         scorer: what scores pairs.
         thresholds: the borders between the levels.
-        timeout_s: how long the scorer may take for all passages of one question, in seconds.
+        timeout_s: how long the scorer may take for the passages of one search, in seconds.
     """
 
     def __init__(self, scorer: PairScorer, *, thresholds: Thresholds | None = None, timeout_s: float = 30.0) -> None:
@@ -88,7 +88,8 @@ def open_grader(parts: GraderParts) -> ScoredGrader:
     scale: object = parts.scorer.scale
     if not isinstance(scale, ScoreScale):
         raise SettingsInvalid(where="tadasu.toml", key="scorer.scale", reason=f"is {scale!r}; {HOW_TO_DECLARE}")
-    return ScoredGrader(parts.scorer, thresholds=_borders(parts.tau_high, parts.tau_low))
+    borders = _borders(parts.tau_high, parts.tau_low)
+    return ScoredGrader(parts.scorer, thresholds=borders, timeout_s=parts.timeout_s)
 
 
 def text_of(passage: Passage) -> PassageText:
