@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tadasu.app.assets import models_folder
+from tadasu.app.calibration_findings import calibration_finding
 from tadasu.app.findings import Finding, Health, broken, failure, ok, warning
 from tadasu.app.statistics import cache_figures
 from tadasu.errors import KeyMissing, StoreDamaged, TadasuError
@@ -156,14 +157,8 @@ async def _index(tadasu: Tadasu) -> list[Finding]:
             details = {"grader": container.grader.id, "reason": grades[0].reason}
             advice = "Check [grading] and [scorer] in tadasu.toml; until it works, questions are not answered."
             found.append(Finding("grading", Health.ERROR, "The grader {grader} failed ({reason}).", advice, details))
-        elif any(grade.probability is not None and not grade.calibrated for grade in grades):
-            text, advice = (
-                "The grades of {name} are not calibrated.",
-                "Answers say so; use the grader features to avoid it.",
-            )
-            found.append(warning("calibration", text, advice, name=container.grader.id))
-        elif grades:
-            found.append(ok("calibration", "The grades of {name} are calibrated.", name=container.grader.id))
+        elif (told := await calibration_finding(container, grades)) is not None:
+            found.append(told)
     except TadasuError as problem:
         return [failure("index", problem)]
     except Exception as problem:  # noqa: BLE001 - a part may be anybody's plugin, and the other checks still count

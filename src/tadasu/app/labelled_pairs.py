@@ -116,9 +116,7 @@ class _Work:
         self, label: Label, grades: Sequence[Grade], passages: dict[str, Passage], language: str, extra: set[str]
     ) -> None:
         if not grades:
-            what = "the passage" if label.passage else "the document"
-            named = (label.passage or label.document)[:60]
-            reason = f"{what} {named!r} is not in the index, or has no text"
+            reason = "its passage is not in the index" if label.passage else "its document is not in the index"
             fix = "Ingest it, or write the passage's text; a passage gets a new id when its document changes."
             where = f"{self._name}, row {label.row}"
             self._found.absent.append((label.row, InputInvalid(where=where, reason=reason, fix=fix)))

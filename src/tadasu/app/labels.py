@@ -86,7 +86,7 @@ def read_labels(data: bytes, *, name: str) -> LabelFile:
             if before.relevant is label.relevant:
                 repeated += 1
                 continue
-            label = f"row {before.row} says the opposite of the same pair"
+            label = "an earlier row says the opposite of the same pair"
         if isinstance(label, str):
             bad.append((number, InputInvalid(where=f"{name}, row {number}", reason=label, fix=_SHAPE)))
             continue
@@ -186,8 +186,8 @@ def _json_rows(data: bytes, name: str) -> Iterator[tuple[int, Mapping[str, Any] 
             continue
         try:
             row = json.loads(line)
-        except (ValueError, RecursionError) as problem:
-            yield number, f"it is not JSON ({getattr(problem, 'msg', problem)})"
+        except (ValueError, RecursionError):
+            yield number, "it is not JSON that can be read"
             continue
         yield number, row if isinstance(row, dict) else "it is not a JSON object"
 
@@ -211,9 +211,11 @@ def _csv_rows(data: bytes, name: str) -> Iterator[tuple[int, Mapping[str, Any] |
 
 def _check_header(header: Iterable[str], name: str) -> None:
     lowered = {column.lower() for column in header}
-    for wanted in ("question", "label"):
+    for wanted, reason in (
+        ("question", "its first row names no column question"),
+        ("label", "its first row names no column label"),
+    ):
         if not lowered & set(_COLUMNS[wanted]):
-            reason = f"its first row names no column {wanted}"
             raise InputInvalid(where=name, reason=reason, fix="Name the columns: question, passage, label.")
     if not lowered & {*_COLUMNS["passage"], *_COLUMNS["document"]}:
         reason = "its first row names neither a column passage nor a column document"
@@ -232,7 +234,7 @@ def _label(number: int, row: Mapping[str, Any]) -> Label | str:
         return "it has no label"
     word = unicodedata.normalize("NFKC", found["label"]).strip().lower()
     if word not in _YES | _NO:
-        return f"its label {found['label']!r} is neither yes nor no"
+        return "its label is neither yes nor no"
     share = cells.get("share")
     return Label(
         row=number,

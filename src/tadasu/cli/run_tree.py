@@ -10,7 +10,7 @@ from rich.text import Text
 from rich.tree import Tree
 
 from tadasu.cli.answer_view import cost_words, findings_words, one_line, seconds, source_line
-from tadasu.cli.search import grade_words
+from tadasu.cli.search import calibration_words, grade_words
 from tadasu.core.grades import Level, Verdict
 from tadasu.core.runs import GradedCandidate, Round, Run, StripFate, StripRecord
 from tadasu.core.usage import Call, Outcome
@@ -32,6 +32,8 @@ def run_tree(frame: Frame, run: Run) -> Tree:
         tree.add(_line(frame.say("filters: {text}", text=filters)))
     for one in run.rounds:
         _add_round(frame, tree, one)
+    if told := calibration_words(frame, [one.grade for done in run.rounds for one in done.candidates]):
+        tree.add(_line(told, "dim"))
     tree.add(_line(frame.say("ended because: {reason}", reason=frame.say(run.stop_reason))))
     _add_strips(frame, tree, run)
     _add_answer(frame, tree, run)

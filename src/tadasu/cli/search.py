@@ -13,7 +13,10 @@ from tadasu.cli.frame import Frame
 from tadasu.errors import InputInvalid
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tadasu.app.tadasu import Tadasu
+    from tadasu.core.grades import Grade
     from tadasu.core.runs import GradedCandidate, Round
 
 
@@ -132,12 +135,28 @@ def _show(frame: Frame, found: Round, texts: dict[str, str]) -> None:
         console.print(one_line(found.error), style="red", soft_wrap=True)
     words = frame.say("verdict {verdict} by the rule {rule}", verdict=found.verdict.name, rule=found.rule.value)
     console.print(f"{words} · {seconds(found.duration_ms)}", style="bold")
+    if told := calibration_words(frame, [one.grade for one in found.candidates]):
+        console.print(told, style="dim", soft_wrap=True)
 
 
 def grade_words(one: GradedCandidate) -> str:
     """Level and probability of a candidate, such as ``HIGH 0.91``."""
     grade = one.grade
     return grade.level.name if grade.probability is None else f"{grade.level.name} {grade.probability:.2f}"
+
+
+def calibration_words(frame: Frame, grades: Sequence[Grade]) -> str:
+    """What `grades` were fitted on, the least sure of it; empty where it is these documents."""
+    from tadasu.core.grades import Calibration
+
+    marks = {grade.calibration for grade in grades if grade.probability is not None and grade.tier != "guard"}
+    if Calibration.NONE in marks:
+        return frame.say("some grades are not calibrated: they sort passages, and promise no more")
+    if Calibration.STALE in marks:
+        return frame.say("the calibration of these grades may no longer hold: see `tadasu doctor`")
+    if Calibration.PUBLIC in marks:
+        return frame.say("grades calibrated on public data, not on these documents: see `tadasu label`")
+    return ""
 
 
 def _ranked(score: float | None, rank: int | None, digits: int) -> str:

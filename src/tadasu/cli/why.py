@@ -94,7 +94,7 @@ def summary(frame: Frame, found: Explanation) -> str:
 def _details(frame: Frame, console: Console, found: Explanation) -> None:
     from tadasu.cli.answer_view import one_line
     from tadasu.cli.run_tree import ranks_words, strip_words
-    from tadasu.cli.search import grade_words
+    from tadasu.cli.search import calibration_words, grade_words
 
     for one in found.sightings:
         text = "round {number}: rank {rank}, {grade} ({ranks})"
@@ -105,6 +105,8 @@ def _details(frame: Frame, console: Console, found: Explanation) -> None:
         signals = ", ".join(f"{name} {value:.3g}" for name, value in one.candidate.grade.signals.items())
         if signals:
             console.print(f"    {signals}", style="dim", soft_wrap=True)
+    if told := calibration_words(frame, [one.candidate.grade for one in found.sightings]):
+        console.print(f"  {told}", style="dim", soft_wrap=True)
     for record in found.strips:
         console.print(f"  {strip_words(frame, record)}: {one_line(record.strip.text, 200)}", soft_wrap=True)
     for citation in found.citations:

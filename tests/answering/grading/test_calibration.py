@@ -14,6 +14,7 @@ from tadasu.answering.grading.curves import Method
 from tadasu.answering.grading.fitting import ALL, Fitted, LabelledScore, Targets, chosen_for, fit_all
 from tadasu.answering.grading.reliability import calibration_error, reliability, sorts
 from tadasu.answering.grading.staleness import CorpusSketch, changed_share, drift, shape_of, sketch
+from tadasu.answering.grading.thresholds import choose_low
 from tadasu.core.grades import Thresholds
 from tadasu.errors import CalibrationDamaged, LabelsTooFew
 
@@ -108,14 +109,15 @@ def test_a23_scores_without_spread_are_called_so() -> None:
 
 
 def test_weights_undo_that_some_were_likelier_to_be_labelled() -> None:
-    rows = [row for row in labelled(6000, seed=8, slope=2.0, offset=0.0) if row.relevant]
-    rng = random.Random(9)
-    # The middle is labelled five times as often as its share; the share of LOW ones seems smaller than it is.
-    picked = [row for row in rows if 0.2 < row.probability < 0.8 or rng.random() < 0.2]
-    weighed = [replace(row, weight=1.0 if 0.2 < row.probability < 0.8 else 5.0) for row in picked]
-    others = [row for row in labelled(3000, seed=10, slope=2.0, offset=0.0) if not row.relevant]
-    truth = fit_all(rows + others)[ALL].low.value
-    assert fit_all(weighed + others)[ALL].low.value == pytest.approx(truth, abs=0.05)
+    # The middle was labelled four times as often as its share, so that the low ones seem fewer than they are.
+    low, middle = [0.01 + at / 2000 for at in range(60)], [0.3 + at / 2000 for at in range(400)]
+    weights = [1.0] * 60 + [0.25] * 400
+    careful = choose_low(low + middle, weights=weights)
+    careless = choose_low(low + middle)
+    assert careful.promised
+    assert careful.value < careless.value
+    below = sum(w for score, w in zip(low + middle, weights, strict=True) if score < careful.value)
+    assert below / sum(weights) < 0.1 < sum(score < careless.value for score in low) / sum(weights)
 
 
 def test_reliability_counts_every_pair_once() -> None:

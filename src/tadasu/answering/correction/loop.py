@@ -17,7 +17,7 @@ from tadasu.answering.correction.verdicts import verdict_of
 from tadasu.core.answers import Reason
 from tadasu.core.documents import Scope
 from tadasu.core.events import Listener, RoundEnded, ignore
-from tadasu.core.grades import Grade, Verdict
+from tadasu.core.grades import Calibration, Grade, Verdict
 from tadasu.core.retrieved import Candidate, GradedPassage, Retrieval
 from tadasu.core.runs import Action, ActionKind, Round, SearchMode
 from tadasu.errors import BudgetSpent, TadasuError
@@ -164,8 +164,11 @@ class CorrectionLoop:
                 passages = state.holdings.reserve(self._settings)
                 if passages:
                     warnings.append("the verdict was INCORRECT: the answer rests on passages graded LOW")
-        if any(item.grade.probability is not None and not item.grade.calibrated for item in passages):
+        marks = {item.grade.calibration for item in passages if item.grade.probability is not None}
+        if Calibration.NONE in marks:
             warnings.append("the grades are not calibrated")
+        if Calibration.STALE in marks:
+            warnings.append("the calibration of the grades may no longer hold; `tadasu doctor` says why")
         if any(item.grade.probability is None for item in passages):
             warnings.append("the answer rests on passages that could not be graded")
         return Corrected(
