@@ -135,6 +135,12 @@ _YES = (
 )
 _AFTER = r"(?=\s*$|\s*[.!;:)(\u2014。」](?!\s*\d)|\s+-+\s|-\s|\s*[,、]|\s+(?:because|since|as|to)\s|です|ます)"
 _VERDICT = re.compile(rf"(?:(?P<no>{_NO})|(?P<yes>{_YES})){_AFTER}", re.IGNORECASE)
+# "Yes, happy to help!" is no verdict; a wrong yes costs more than one that is asked for again.
+_PLEASANTRY = re.compile(
+    r"\s*[,、!]\s*+(?!$)(?!(?:it|the|this|that|its|because|since|as|relevant|so)\b)"
+    r"(?!.{0,24}(?:関連|該当|関係|記載|書かれ|述べ|含|答え|あり))",
+    re.IGNORECASE,
+)
 _HEDGE = re.compile(r"\b(?:but|however|although|though|partly|partially)\b|しかし|ただし|一方で|部分的", re.IGNORECASE)
 
 
@@ -143,7 +149,9 @@ def _plain(line: str) -> bool | None:
     match = _VERDICT.match(line)
     if match is None or _HEDGE.search(line, match.end()):
         return None
-    return match["yes"] is not None
+    if match["yes"] is None:
+        return False
+    return None if _PLEASANTRY.match(line, match.end()) else True
 
 
 def _bare(line: str) -> str:

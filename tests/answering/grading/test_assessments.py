@@ -123,11 +123,13 @@ NO = [
 YES = [
     "Yes.", "YES - it states it", "yes\n\nbecause it gives the years.", "はい", "**yes**", '{"relevant": true}', "はい、関連しています。",
     "関連あり", "関連しています。", "Relevant", "Relevance: yes", '{"relevance": "yes"}', "判定：関連あり", "関連性があります。", "ｙｅｓ",
+    "Yes, it states the warranty.", "Yes!", "はい、保証期間が記載されています。",
 ]  # fmt: skip
 NEITHER = [
     "No. 5 pumps are described here.", "Yes and no.", "Yes, but it is from 2019.", "Yes.\nNo.", "はい、ただし古い資料です。", "Not sure.",
     "いいえとは言い切れません", "Nobody knows.", "関連", "Noise.", "I would say that it depends.", "{}", '{"relevant": null}', "1", "0",
     '{"relevant": false} {"relevant": true}', "yesterday", "No, however it gives the name.",
+    "Yes, happy to help!", "Yes! You are welcome.", "はい、どういたしまして。", "No problem, glad to hear it.",
 ]  # fmt: skip
 
 
