@@ -75,7 +75,7 @@ async def test_levels_scores_and_advice_reach_the_grades(language: str) -> None:
     assert (bad.level, bad.recommendation, bad.issues) == (Level.LOW, Recommendation.DISCARD, ("別の話題",))
     assert good.signals == {"relevance": 0.9, "factuality": 1.0, "completeness": 0.8}
     assert good.calibration is Calibration.NONE
-    assert "別の話題" in bad.reason
+    assert bad.reason == "relevance 0.10, factuality 0.00, completeness 0.00; advice: discard; 別の話題"
     assert f"grade/{language}@" in good.grader
     assert good.grader.startswith("llm-1 scripted/script grade/en@")
 

@@ -11,13 +11,14 @@ from tadasu.answering.correction.rounds import grade_all
 from tadasu.answering.correction.verdicts import verdict_of
 from tadasu.answering.pipeline import Inquiry
 from tadasu.core.answers import AnswerStatus
-from tadasu.core.grades import Level, Verdict, VerdictRule
+from tadasu.core.documents import Reader
+from tadasu.core.grades import Level, Recommendation, Verdict, VerdictRule
 from tadasu.core.usage import Stage
 from tadasu.providers.scripted import ScriptedChat
 from tadasu.runtime.budget import Limits
 from tadasu.storage.runs import SqlRunBook
 from tests.answering.correction.worlds import ScriptedSearch, ScriptedWeb
-from tests.answering.grading.judges import BAD, GOOD, QUESTION, by, grader, honest, ledger, lines, retrieval, web
+from tests.answering.grading.judges import BAD, GOOD, QUESTION, by, grader, honest, ledger, lines, retrieval, row, web
 from tests.answering.test_pipeline import pipeline
 from tests.answering.writing import passage
 
@@ -120,6 +121,16 @@ async def test_a15_the_pipeline_decides_as_without_the_forged_block(book: SqlRun
         assert run.answer.status is AnswerStatus.ABSTAINED
     assert verdicts[0] == verdicts[1]
     assert verdicts[0][0] is Verdict.INCORRECT
+
+
+async def test_issues_and_advice_are_part_of_the_saved_run(book: SqlRunBook) -> None:
+    chat = by(lambda shown: lines(*(row(name, 0.9, 0.9, 0.9, issues=["日付がない"]) for name in shown)))
+    run = await pipeline(book, ScriptedSearch([passage([GOOD["ja"]], name="good")]), grader(chat)).answer(
+        Inquiry(QUESTION["ja"])
+    )
+    grade = book.load(run.id, reader=Reader()).rounds[0].candidates[0].grade
+    assert grade == run.rounds[0].candidates[0].grade
+    assert (grade.issues, grade.recommendation) == (("日付がない",), Recommendation.USE)
 
 
 async def test_the_budget_of_the_run_reaches_the_grader(book: SqlRunBook) -> None:

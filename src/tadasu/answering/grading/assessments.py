@@ -98,6 +98,8 @@ class Assessment:
         parts = [", ".join(f"{name} {score:.2f}" for name, score in zip(_SCORES, self.scores, strict=True))]
         if self.mean >= HIGH and self.held_back:
             parts.append(f"at most MEDIUM: {self.held_back}")
+        if self.recommendation is not None:
+            parts.append(f"advice: {self.recommendation.value.replace('_', ' ')}")
         return "; ".join((*parts, *self.issues))
 
     def to_bytes(self) -> bytes:
