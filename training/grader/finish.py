@@ -35,7 +35,7 @@ def load(run: Path, *, encoder: Path) -> tuple[Student, dict[str, Any]]:
 
 
 def export(
-    rows: Path, run: Path, model: Path, *, encoder: Path, version: str, say: Callable[[str], None]
+    rows: Path, run: Path, model: Path, *, encoder: Path, version: str, say: Callable[[str], None], threads: int
 ) -> dict[str, Any]:
     """Write `model.onnx` and `grader.json`; the check of int8 goes to ``int8.json`` in the folder of the run."""
     student, _ = load(run, encoder=encoder)
@@ -44,7 +44,7 @@ def export(
     quantised = quantised_graph(student, inputs_of(train, pairs))
     card = write_folder(model, quantised, encoder=encoder, version=version, separator=pairs.separator)
     say(f"wrote {model / 'model.onnx'}: {(model / 'model.onnx').stat().st_size / 1e6:.1f} MB, {card['id']}")
-    check = compare(student, model / "model.onnx", rows, pairs)
+    check = compare(student, model / "model.onnx", rows, pairs, threads=threads)
     write_whole(run / "int8.json", (json.dumps(check, indent=2) + "\n").encode())
     say(f"int8 against float32: {json.dumps(check)}")
     if check and check["passages"]["correlation"] < _LEAST_CORRELATION:
@@ -52,14 +52,14 @@ def export(
     return check
 
 
-def compare(student: Student, model: Path, rows: Path, pairs: PairEncoder) -> dict[str, Any]:
+def compare(student: Student, model: Path, rows: Path, pairs: PairEncoder, *, threads: int) -> dict[str, Any]:
     """Correlations of int8 and float32 logits and both AUCs, on CALIBRATE pairs; empty where there are no rows."""
     groups = evaluate.thinned(evaluate.sample(rows, groups=CHECKED // 4), passages=4)
     if not groups:
         return {}
     exact = evaluate.onnx_scorer(graph_of(student, quantised=False).SerializeToString())
     small = evaluate.onnx_scorer(str(model))
-    found = [evaluate.score(groups, scorer, pairs, rows=1) for scorer in (exact, small)]
+    found = [evaluate.score(groups, scorer, pairs, rows=1, workers=threads) for scorer in (exact, small)]
     logits = [np.array([x for one in scored for x in one.passages]) for scored in found]
     strips = [np.concatenate([row for one in scored for row in one.strips]) for scored in found]
     both = [evaluate.figures(scored) for scored in found]
