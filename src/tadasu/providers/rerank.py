@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tadasu.core.documents import Span
@@ -33,7 +33,7 @@ class RerankScorer:
     def __init__(self, settings: ScorerSettings) -> None:
         self._service = ScorerService(settings, provider="rerank", path=PATH)
         self._options = set(_OPTIONS)
-        self._texts = False
+        self._as_texts = False
 
     @property
     def id(self) -> str:
@@ -78,36 +78,39 @@ class RerankScorer:
         def read(reply: object) -> list[PairScore]:
             return read_scores(reply, len(texts), scale=self.scale, provider=self._service.name)
 
+        as_texts = self._as_texts
         while True:
-            body = self._body(question, texts)
+            body = self._body(question, texts, as_texts=as_texts)
             try:
-                return await self._service.call(body, read, pairs=len(texts), ledger=ledger)
+                scores = await self._service.call(body, read, pairs=len(texts), ledger=ledger)
             except ProviderRefused as error:
-                if not self._learnt(error):
+                # What was sent counts, not what is known by now: another question may have learnt it meanwhile.
+                named = _named(error, body)
+                if not named:
                     raise
+                self._options.discard(named)
+                as_texts = as_texts or named == _TEXTS
+            else:
+                self._as_texts = as_texts
+                return scores
 
-    def _body(self, question: str, texts: Sequence[str]) -> dict[str, object]:
+    def _body(self, question: str, texts: Sequence[str], *, as_texts: bool) -> dict[str, object]:
         model: dict[str, object] = {"model": self._service.settings.model} if self._service.settings.model else {}
-        if self._texts:
+        if as_texts:
             raw = self.scale is ScoreScale.LOGIT
             return model | {"query": question, _TEXTS: list(texts), "raw_scores": raw, "return_text": False}
         options = {"top_n": len(texts), "return_documents": False}
         told = {name: value for name, value in options.items() if name in self._options}
         return model | {"query": question, "documents": list(texts)} | told
 
-    def _learnt(self, error: ProviderRefused) -> bool:
-        """Whether the refusal names something that can be said otherwise; from now on it is."""
-        if error.details.get("status") not in (400, 422):
-            return False
-        said = str(error)
-        unknown = next((option for option in _OPTIONS if option in self._options and option in said), None)
-        if unknown is not None and not self._texts:
-            self._options.discard(unknown)
-            return True
-        if _TEXTS in said and not self._texts:
-            self._texts = True
-            return True
-        return False
+
+def _named(error: ProviderRefused, body: Mapping[str, object]) -> str:
+    """What a refusal of `body` names that can be said otherwise: an option in it, or ``texts``, which it lacks."""
+    if error.details.get("status") not in (400, 422):
+        return ""
+    said = str(error.details.get("reason", ""))
+    unknown = next((option for option in _OPTIONS if option in body and option in said), "")
+    return unknown or (_TEXTS if _TEXTS in said and _TEXTS not in body else "")
 
 
 def open_scorer(settings: ScorerSettings) -> RerankScorer:
@@ -134,7 +137,8 @@ def read_scores(reply: object, count: int, *, scale: ScoreScale, provider: str) 
     if not isinstance(rows, list):
         raise ProviderAnswerInvalid(provider=provider, reason="the reply holds no list of results", billable=True)
     indices = [_index(row) for row in rows]
-    if sorted(index for index in indices if index is not None) == list(range(1, count + 1)):
+    told = [index for index in indices if index is not None]
+    if told and min(told) == 1 and max(told) == count:
         raise ProviderAnswerInvalid(provider=provider, reason="its indices count from 1, not from 0", billable=True)
     strays = sum(index is None or not 0 <= index < count for index in indices)
     missing = f"the reply of {provider} holds no score for it"
