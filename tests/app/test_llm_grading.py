@@ -110,3 +110,10 @@ def test_without_a_chat_model_it_says_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(SettingsInvalid, match="needs a chat model"):
         tadasu.sync.ask("What is it?")
     tadasu.sync.close()
+
+
+def test_a_third_tier_without_a_chat_model_says_what_is_missing(tmp_path: Path) -> None:
+    """Asked for and not there is a mistake, not a grader that silently has one tier less."""
+    create_workspace(tmp_path, '[grading]\ngrader = "features"\nllm = true\n')
+    with pytest.raises(SettingsInvalid, match="chat"):
+        Tadasu.open(tmp_path).sync.search("PT-300")

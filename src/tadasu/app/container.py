@@ -12,6 +12,7 @@ from tadasu.app.settings import Settings
 from tadasu.app.workspace import Workspace
 from tadasu.core.documents import Reader
 from tadasu.core.ids import digest
+from tadasu.errors import SettingsInvalid
 from tadasu.providers.registry import load_plugin
 from tadasu.runtime.world import SystemChance, SystemClock, SystemIds
 
@@ -186,10 +187,13 @@ class Container:
 
     @cached_property
     def assessor(self) -> Grader | None:
-        """The third tier, a language model; None where the settings do not ask for it or there is no chat model."""
+        """The third tier, a language model; None where the settings do not ask for it."""
         chosen = self.settings.grading
-        if self.chat is None or not (chosen.llm or chosen.grader == "llm"):
+        if not (chosen.llm or chosen.grader == "llm"):
             return None
+        if self.chat is None:
+            reason = "needs a chat model, and none is configured: set chat.provider and chat.model"
+            raise SettingsInvalid(where="tadasu.toml", key="grading.llm", reason=reason)
         from tadasu.answering.grading.llm import LlmGrader
 
         return LlmGrader(

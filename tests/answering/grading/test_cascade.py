@@ -249,6 +249,18 @@ async def test_where_the_language_model_fails_the_setting_decides(
     assert grades[0].reason
 
 
+async def test_the_language_model_may_follow_the_features_directly(features: FeatureGrader) -> None:
+    first = features.grade_now(QUESTIONS["en"][0], found("en"))
+    assert first[0].probability is not None
+    assessor = Assessor(0.2)
+    grader = cascade(
+        features, None, assessor, tau_low=first[0].probability - 0.01, tau_high=first[0].probability + 0.01
+    )
+    grades = await grader.grade(QUESTIONS["en"][0], found("en"), ledger=ledger())
+    assert assessor.asked == ["p0"]
+    assert [grade.tier for grade in grades] == ["llm", "features"]
+
+
 async def test_a_table_for_another_scorer_is_not_used(features: FeatureGrader) -> None:
     """Weights fitted for one scorer say nothing about another one's scores."""
     scorer = Scripted(lambda one: PairScore(1.5), name="another")

@@ -109,12 +109,11 @@ class Cascade:
         language = language_of(question, retrieval.context + candidates)
         asked = _Asked(question, language, self.thresholds(language))
         first = self._first_tier(question, retrieval, ledger=ledger)
-        if self._scorer is None:
-            return [self._leveled(grade, asked) for grade in first]
-        chosen = [index for index, grade in enumerate(first) if self._uncertain(grade, asked, candidates[index])]
         grades = [self._leveled(grade, asked) for grade in first]
-        for index, grade in (await self._second_tier(asked, candidates, first, chosen, ledger=ledger)).items():
-            grades[index] = grade
+        if self._scorer is not None:
+            chosen = [index for index, grade in enumerate(first) if self._uncertain(grade, asked, candidates[index])]
+            for index, grade in (await self._second_tier(asked, candidates, first, chosen, ledger=ledger)).items():
+                grades[index] = grade
         if self._assessor is not None:
             await self._third_tier(asked, retrieval, grades, ledger=ledger)
         return grades
