@@ -115,7 +115,7 @@ def test_weights_make_up_for_how_pairs_were_picked() -> None:
 
 def line(passage: str, label: int = 1) -> LabelLine:
     return LabelLine(
-        question="保証は?", passage=passage, document="d1", source="保証.md", language="ja", label=label,
+        question="保証は?", passage=passage, document="d1", source="保証.md", label=label,
         picked="random", stratum="low", share=0.5, probability=0.1, at="2026-11-30T21:00:00+00:00",
     )  # fmt: skip
 

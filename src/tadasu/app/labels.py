@@ -123,7 +123,6 @@ class LabelLine:
     passage: str
     document: str
     source: str
-    language: str
     label: int
     picked: str
     stratum: str

@@ -124,7 +124,6 @@ class _Loop:
                 passage=pair.passage_id,
                 document=passage.document_id,
                 source=passage.source,
-                language=_language(pair.question),
                 label=int(key == _YES),
                 picked="uncertain" if pair.level is Level.MEDIUM else "random",
                 stratum=pair.level.value,
@@ -211,13 +210,6 @@ def _key() -> str:
         if not letter.isspace():
             return letter
     return _QUIT
-
-
-def _language(question: str) -> str:
-    from tadasu.text.language import detect
-
-    found = detect(question)
-    return "" if found == "und" else found
 
 
 def _conclude(frame: Frame, counts: dict[str, int], path: Path) -> None:

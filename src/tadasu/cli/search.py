@@ -146,16 +146,19 @@ def grade_words(one: GradedCandidate) -> str:
 
 
 def calibration_words(frame: Frame, grades: Sequence[Grade]) -> str:
-    """What `grades` were fitted on, the least sure of it; empty where it is these documents."""
-    from tadasu.core.grades import Calibration
+    """What `grades` were fitted on; empty where it is these documents, as far as they count."""
+    from tadasu.core.grades import Calibration, Level
 
-    marks = {grade.calibration for grade in grades if grade.probability is not None and grade.tier != "guard"}
-    if Calibration.NONE in marks:
-        return frame.say("some grades are not calibrated: they sort passages, and promise no more")
+    known = [grade for grade in grades if grade.probability is not None and grade.tier != "guard"]
+    marks = {grade.calibration for grade in known}
     if Calibration.STALE in marks:
         return frame.say("the calibration of these grades may no longer hold: see `tadasu doctor`")
     if Calibration.PUBLIC in marks:
         return frame.say("grades calibrated on public data, not on these documents: see `tadasu label`")
+    # Across languages no grade is calibrated; a LOW one among calibrated ones is not worth a word.
+    counting = known if marks == {Calibration.NONE} else [grade for grade in known if grade.level is not Level.LOW]
+    if any(grade.calibration is Calibration.NONE for grade in counting):
+        return frame.say("some grades are not calibrated: they sort passages, and promise no more")
     return ""
 
 
