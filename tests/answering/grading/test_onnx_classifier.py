@@ -57,7 +57,8 @@ async def test_one_number_is_the_score(scorer: OnnxClassifier, language: str) ->
     given_ = [passage(TEXTS[language], language), passage("")]
     found = await as_port.score(QUESTIONS[language], given_, ledger=RunLedger(SystemClock()))
     read = [0, 2, *pieces(QUESTIONS[language]), *pieces(TEXTS[language])]
-    assert found[0] == PairScore(pytest.approx(float(TABLE[read].max())))
+    assert found[0].score == pytest.approx(float(TABLE[read].max()))
+    assert found[0].hit is None
     assert found[1] == PairScore(-30.0)
     assert as_port.scale is ScoreScale.LOGIT
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -95,8 +96,8 @@ def write_classifier(
     folder: Path,
     table: np.ndarray,
     *,
-    card: dict[str, object] | None = None,
-    config: dict[str, object] | None = None,
+    card: Mapping[str, object] | None = None,
+    config: Mapping[str, object] | None = None,
     inputs: tuple[str, ...] = ("input_ids", "attention_mask"),
     pooled: str = "ReduceMax",
 ) -> Path:
