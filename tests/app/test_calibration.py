@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from tadasu.answering.grading.calibrated import BEFORE
+from tadasu.answering.grading.calibration import CorpusCalibration, LanguageCalibration
+from tadasu.answering.grading.curves import AsGiven
+from tadasu.answering.grading.fitting import ALL
+from tadasu.answering.grading.staleness import CorpusSketch, Stale, shape_of
+from tadasu.app.calibration import score_drift
+from tadasu.core.grades import Thresholds
+from tadasu.core.runs import Run
+from tests.cli.samples import answered, candidate, round_of
+
+
+@pytest.fixture
+def calibration() -> CorpusCalibration:
+    rng = random.Random(1)
+    return CorpusCalibration(
+        grader="features-2",
+        made_at="2026-11-30T21:00:00+00:00",
+        pairs=60,
+        relevant=30,
+        questions=40,
+        corpus=CorpusSketch(0, ()),
+        scores=shape_of([rng.betavariate(0.5, 2.0) for _ in range(400)], questions=40),
+        languages={
+            ALL: LanguageCalibration(curve=AsGiven(), thresholds=Thresholds(), pairs=60, relevant=30, error=0.05)
+        },
+    )
+
+
+def runs(calibration: CorpusCalibration, *, a: float, b: float, count: int = 40, grader: str = "") -> list[Run]:
+    rng = random.Random(2)
+    found = []
+    for number in range(count):
+        graded = []
+        for at in range(10):
+            one = candidate(f"{at}.md")
+            signals = {BEFORE: rng.betavariate(a, b)}
+            name = grader or f"features-2+{calibration.id}"
+            graded.append(replace(one, grade=replace(one.grade, grader=name, signals=signals)))
+        found.append(answered(run_id=f"r{number}", rounds=(round_of(*graded),)))
+    return found
+
+
+def test_scores_as_before_are_no_drift(calibration: CorpusCalibration) -> None:
+    assert score_drift(runs(calibration, a=0.5, b=2.0), calibration) is None
+
+
+def test_scores_spread_otherwise_are_drift(calibration: CorpusCalibration) -> None:
+    found = score_drift(runs(calibration, a=2.0, b=2.0), calibration)
+    assert found is not None
+    assert found.why is Stale.SCORES
+    assert found.details["questions"] == 40
+
+
+def test_too_few_runs_and_those_of_another_calibration_say_nothing(calibration: CorpusCalibration) -> None:
+    assert score_drift(runs(calibration, a=2.0, b=2.0, count=10), calibration) is None
+    assert score_drift(runs(calibration, a=2.0, b=2.0, grader="features-2+00000000"), calibration) is None
+    assert score_drift([], calibration) is None
