@@ -54,6 +54,7 @@ class RedisCache:
         self._client: Redis | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._again_at = 0.0
+        self._well = False
         self._lock = threading.Lock()
         self._hits = 0
         self._misses = 0
@@ -165,12 +166,25 @@ class RedisCache:
         try:
             # The client's own time-outs are for each step; this one is for finding the host and all steps together.
             async with asyncio.timeout(timeout_s or 4.0 * self._timeout_s):
-                result = await work(self._connected())
+                result = await self._answered(work)
         except (RedisError, OSError, TimeoutError) as error:
             self._pause(error)
             return otherwise
         self.trouble = ""
+        self._well = True
         return result
+
+    async def _answered(self, work: Callable[[Redis], Awaitable[T]]) -> T:
+        client = self._connected()
+        if not self._well:
+            return await work(client)
+        try:
+            return await work(client)
+        except Unreachable:
+            # The server was well a moment ago: most likely it was restarted, and our open connections are of before.
+            self._well = False
+            await client.connection_pool.disconnect(inuse_connections=False)
+            return await work(client)
 
     def _connected(self) -> Redis:
         loop = asyncio.get_running_loop()
@@ -181,8 +195,7 @@ class RedisCache:
                 self._url,
                 socket_timeout=self._timeout_s,
                 socket_connect_timeout=self._timeout_s,
-                # A connection that the server has closed meanwhile costs one more try, a slow server none.
-                retry=Retry(NoBackoff(), 1, supported_errors=(Unreachable,)),
+                retry=Retry(NoBackoff(), 0),
             )
         return self._client
 
@@ -191,6 +204,7 @@ class RedisCache:
         if not self.trouble:
             _log.warning("The score cache on the server cannot be used (%s); done without it for now.", reason)
         self.trouble = reason
+        self._well = False
         self._again_at = time.monotonic() + self._pause_s
 
 
