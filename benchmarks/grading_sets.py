@@ -17,15 +17,15 @@ CHUNK: Final = 900
 LONG: Final = 4000
 """The same papers as long passages, which no grader here reads in one window; about 900 tokens."""
 K: Final = 10
+HARD: Final = " hard"
+"""How the names of sets end whose questions were chosen to be hard."""
+_FIRST: Final = 120
+_OVERTAKEN: Final = "the search puts noise before the answer (biased against search and features)"
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question, the indexed passages that hold its answer, and passages to be among the candidates whatever is found.
-
-    `gold_rows` are the rows that `gold` was cut from: what holds the answer in the same article is neither right nor
-    wrong.
-    """
+    """A question, the indexed passages that hold its answer, and passages to stand `beside` them whatever is found."""
 
     question: Question
     gold: frozenset[str]
@@ -56,14 +56,15 @@ def pair_sets(*, smoke: bool = False) -> list[PairSet]:
     papers = _of(Part.COVIDQA)
     distractors = _ordered(_of(Part.WIKI_EN))[: 40 if smoke else 500]
     makers: Sequence[Callable[[], PairSet]] = (
-        lambda: _jsquad(limit=4 if smoke else 800),
+        lambda: _jsquad(limit=4 if smoke else 500),
         lambda: _xquad(distractors),
         lambda: _popqa(distractors),
-        lambda: _papers("covidqa", papers, limit=CHUNK, questions_limit=150),
+        lambda: _papers("covidqa", papers, limit=CHUNK, questions_limit=_FIRST),
         lambda: _papers("covidqa long", papers, limit=LONG, questions_limit=50, k=8),
         lambda: _topical_english(papers),
         _topical_japanese,
-        _overtaken_japanese,
+        lambda: _hard_english(papers),
+        _hard_japanese,
     )
     found = [make() for make in makers]
     return [_cut(one) for one in found] if smoke else found
@@ -126,20 +127,27 @@ def _papers(
 def _topical_english(papers: Sequence[PassageRow]) -> PairSet:
     pieces = chunked(Part.COVIDQA, papers, limit=CHUNK)
     made = "hybrid search's top ten within the covidqa paper of the answer, without any alias of it"
-    return PairSet("topical en", "en", made, tuple(pieces), tuple(_in_pieces(pieces)[-120:]), K, within_article=True)
+    asked = _in_pieces(pieces)[_FIRST:]
+    return PairSet("topical en", "en", made, tuple(pieces), tuple(asked), K, within_article=True)
 
 
 def _topical_japanese() -> PairSet:
+    found, asked = _large_articles()
     made = "hybrid search's top ten within the jsquad article (of ten passages or more) of the answer, as above"
-    rows_, asked = _large_articles()
-    return PairSet("topical ja", "ja", made, rows_, asked[-200:], K, within_article=True)
+    return PairSet("topical ja", "ja", made, found, asked[-200:], K, within_article=True)
 
 
-def _overtaken_japanese() -> PairSet:
-    """The Japanese topical set made hard: the plain one is easy for whatever counts words, and no teacher bounds it."""
-    made = "as topical ja, only questions for which the search puts another passage first (biased against the search)"
-    rows_, asked = _large_articles()
-    return PairSet("topical ja hard", "ja", made, rows_, asked[:-200], K, within_article=True, overtaken=60)
+def _hard_english(papers: Sequence[PassageRow]) -> PairSet:
+    pieces = chunked(Part.COVIDQA, papers, limit=CHUNK)
+    made = f"as topical en, the first questions for which {_OVERTAKEN}"
+    asked = tuple(_in_pieces(pieces))
+    return PairSet(f"topical en{HARD}", "en", made, tuple(pieces), asked, K, within_article=True, overtaken=80)
+
+
+def _hard_japanese() -> PairSet:
+    found, asked = _large_articles()
+    made = f"as topical ja, the first questions for which {_OVERTAKEN}"
+    return PairSet(f"topical ja{HARD}", "ja", made, found, asked[:-200], K, within_article=True, overtaken=60)
 
 
 def _large_articles() -> tuple[tuple[PassageRow, ...], tuple[Asked, ...]]:

@@ -12,6 +12,7 @@ import numpy as np
 from benchmarks.grading_groups import Group, Labels
 from benchmarks.grading_measures import Numbers, Share, auc_interval
 from benchmarks.grading_rows import Graded, Row
+from benchmarks.grading_sets import HARD
 from training.feature_evaluation import auc, calibration_error
 
 HEAD = (
@@ -121,10 +122,14 @@ class Pooled:
 
 
 def pooled(found: Sequence[Measured]) -> list[Pooled]:
-    """The calibration error of each grader with probabilities over the pairs of all its sets together."""
+    """The calibration error of each grader with probabilities over the pairs of all its sets together.
+
+    The hard sets are left out: their questions were chosen by what the search did with them, and nobody is calibrated
+    for that.
+    """
     by_grader: dict[str, list[Measured]] = {}
     for one in found:
-        if one.probabilities is not None:
+        if one.probabilities is not None and not one.line.set.endswith(HARD):
             by_grader.setdefault(one.line.grader, []).append(one)
     result = []
     for grader, own in by_grader.items():

@@ -71,6 +71,7 @@ def test_pooling_joins_the_pairs_of_all_sets() -> None:
     assert (pool.grader, pool.sets, pool.pairs, pool.missed.of) == ("given", 2, 8, 4)
     plain = measure("set", "en", KeywordRow(), GROUPS, resamples=5)
     assert pooled([plain]) == []
+    assert pooled([replace(one, line=replace(one.line, set="topical en hard"))]) == []
 
 
 def test_the_shipped_grader_is_compared_with_the_best_other_row_and_the_full_one() -> None:
