@@ -75,7 +75,7 @@ class SqliteCache:
     async def get(self, keys: Sequence[str]) -> dict[str, bytes]:
         """What is known of `keys` and was used within the last days; damaged and unreachable files know nothing."""
         wanted = list(dict.fromkeys(keys))
-        if not wanted:
+        if not wanted or self._writing.closed:
             return {}
         now = self._clock.now().timestamp()
         rows = await self._reading.run(lambda file: file.read(wanted))
@@ -94,7 +94,7 @@ class SqliteCache:
     async def put(self, entries: Mapping[str, bytes]) -> None:
         """Keep `entries`; one that alone would take a tenth of the room is not kept."""
         fitting = {key: value for key, value in entries.items() if len(key) + len(value) <= self._max_bytes // 10}
-        if fitting:
+        if fitting and not self._writing.closed:
             await self._write(fitting)
 
     def count_hits(self, number: int) -> None:

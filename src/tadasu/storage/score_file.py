@@ -90,7 +90,9 @@ class ScoreFile:
             for start in range(0, len(places), _CHUNK):
                 chunk = json.dumps(places[start : start + _CHUNK])
                 for place, name, value, used in connection.execute(_READ, (chunk,)):
-                    if name == _name(wanted[place]):
+                    # SQLite keeps no type strictly, and a damaged page may hold anything.
+                    sound = isinstance(value, bytes) and isinstance(used, int)
+                    if sound and name == _name(wanted[place]):
                         found[wanted[place]] = (value, used)
             return found
 
@@ -117,14 +119,14 @@ class ScoreFile:
 
         def work(connection: sqlite3.Connection) -> int:
             with _transaction(connection):
-                entries = connection.execute("SELECT entries FROM totals").fetchone()[0]
+                entries = _totals(connection)[0]
                 _make_anew(connection)
             try:
                 connection.execute("VACUUM")
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             except sqlite3.OperationalError:
                 _log.debug("%s is in use: its room on the disk is used again, not given back", self.path)
-            return int(entries)
+            return entries
 
         return self._attempt(work, 0)
 
@@ -132,10 +134,8 @@ class ScoreFile:
         """The totals; zeros where the file cannot be used."""
 
         def work(connection: sqlite3.Connection) -> CacheStatistics:
-            entries, size, hits, misses = connection.execute(
-                "SELECT entries, bytes, hits, misses FROM totals"
-            ).fetchone()
-            return CacheStatistics(hits=hits, misses=misses, entries=entries, bytes=size + entries * _ENTRY_BYTES)
+            entries, size, hits, misses = _totals(connection)
+            return CacheStatistics(hits=hits, misses=misses, entries=entries, bytes=size)
 
         return self._attempt(work, CacheStatistics(0, 0, 0, 0))
 
@@ -151,7 +151,7 @@ class ScoreFile:
         for last in (False, True):
             try:
                 result = work(self._opened())
-            except sqlite3.DatabaseError as error:
+            except sqlite3.Error as error:
                 code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
                 if code in _BUSY:
                     self.trouble = str(error)
@@ -215,12 +215,22 @@ _EXPIRE: Final = "DELETE FROM scores WHERE id IN (SELECT id FROM scores WHERE us
 _OLDEST: Final = "DELETE FROM scores WHERE id IN (SELECT id FROM scores ORDER BY used LIMIT ?)"
 
 
+def _totals(connection: sqlite3.Connection) -> tuple[int, int, int, int]:
+    """Entries, bytes with all that belongs to them, hits, misses; raises DatabaseError where they are lost."""
+    row = connection.execute("SELECT entries, bytes, hits, misses FROM totals").fetchone()
+    if row is None or not all(isinstance(number, int) for number in row):
+        raise sqlite3.DatabaseError("the totals are lost")
+    entries, size, hits, misses = row
+    return entries, size + entries * _ENTRY_BYTES, hits, misses
+
+
 def _make_room(connection: sqlite3.Connection, max_bytes: int) -> None:
     while True:
-        entries, size = connection.execute("SELECT entries, bytes FROM totals").fetchone()
-        if size + entries * _ENTRY_BYTES <= max_bytes or not entries:
+        entries, size, *_ = _totals(connection)
+        if size <= max_bytes:
             return
-        connection.execute(_OLDEST, (max(1, min(1000, entries // 10)),))
+        if connection.execute(_OLDEST, (max(1, min(1000, entries // 10)),)).rowcount < 1:
+            raise sqlite3.DatabaseError("the totals do not fit the entries")
 
 
 def _place(key: str) -> int:

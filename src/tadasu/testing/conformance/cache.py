@@ -122,6 +122,13 @@ class CacheConformance:
         await cache.close()
         await cache.close()
 
+    async def test_a_late_asker_finds_it_closed_and_comes_to_no_harm(self, open_cache: OpenCache) -> None:
+        cache = open_cache(CacheSettings())
+        await cache.close()
+        assert await cache.get(["a"]) == {}
+        await cache.put({"a": b"1"})
+        await cache.close()
+
     async def test_entries_and_counts_outlive_the_one_who_opened_it(self, open_cache: OpenCache) -> None:
         if not self.lasting:
             pytest.skip("this cache ends with its process")
