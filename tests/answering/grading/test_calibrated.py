@@ -50,7 +50,9 @@ def fitted(slope: float = 1.0, offset: float = -2.0, high: float = 0.6, low: flo
     )
 
 
-def calibration(grader: str = "given-1", **languages: LanguageCalibration) -> CorpusCalibration:
+def calibration(
+    grader: str = "given-1", *, crossing: LanguageCalibration | None = None, **languages: LanguageCalibration
+) -> CorpusCalibration:
     return CorpusCalibration(
         grader=grader,
         made_at="2026-11-30T21:00:00+00:00",
@@ -59,7 +61,7 @@ def calibration(grader: str = "given-1", **languages: LanguageCalibration) -> Co
         questions=20,
         corpus=CorpusSketch(0, ()),
         scores=shape_of([], questions=0),
-        languages={ALL: fitted(), **languages},
+        languages={ALL: fitted(), **languages} | ({"ja>en": crossing} if crossing else {}),
     )
 
 
@@ -109,7 +111,7 @@ async def test_a_passage_in_another_language_keeps_its_grade_unless_such_pairs_w
     question = "保証期間は何か月ですか"
     (kept,) = await graded(CalibratedGrader(Given(foreign), calibration()), english, question=question)
     assert (kept.probability, kept.calibration) == (0.5, Calibration.NONE)
-    known = calibration(**{"ja>en": fitted(offset=2.0)})
+    known = calibration(crossing=fitted(offset=2.0))
     (found,) = await graded(CalibratedGrader(Given(foreign), known), english, question=question)
     assert found.probability == pytest.approx(0.8808, abs=1e-4)
     assert found.calibration is Calibration.CORPUS

@@ -197,7 +197,7 @@ def _newton(by_slope: float, by_offset: float, curvature: Numbers, x: Numbers) -
 
 def _isotonic(x: Numbers, labels: Numbers, weights: Numbers) -> Isotonic | None:
     points, at = np.unique(x, return_inverse=True)
-    mass = np.bincount(at, weights=weights)
+    mass: Numbers = np.bincount(at, weights=weights).astype(np.float64)
     heights = pooled(np.bincount(at, weights=weights * labels) / mass, mass)
     if heights[0] == heights[-1]:
         return None
