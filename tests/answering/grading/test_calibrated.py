@@ -8,6 +8,7 @@ import pytest
 from tadasu.answering.grading.calibrated import BEFORE, CalibratedGrader, own_thresholds
 from tadasu.answering.grading.calibration import CorpusCalibration, LanguageCalibration
 from tadasu.answering.grading.curves import Platt
+from tadasu.answering.grading.features import HELD, open_features
 from tadasu.answering.grading.fitting import ALL
 from tadasu.answering.grading.staleness import CorpusSketch, Stale, Staleness, shape_of
 from tadasu.core.documents import Passage, Span
@@ -16,6 +17,7 @@ from tadasu.core.retrieved import Candidate, Retrieval
 from tadasu.ports import Ledger
 from tadasu.runtime.ledger import RunLedger
 from tadasu.runtime.world import FixedWorld
+from tadasu.testing.conformance.grader import GraderConformance
 
 LEDGER = RunLedger(FixedWorld())
 
@@ -98,6 +100,18 @@ async def test_what_has_rules_of_its_own_keeps_its_grade(tier: str) -> None:
     assert (found.probability, found.level, found.calibration) == (0.5, Level.MEDIUM, Calibration.PUBLIC)
 
 
+async def test_no_curve_makes_high_what_a_rule_held_back() -> None:
+    made = calibration(en=fitted(offset=3.0))
+    held = replace(grade(0.4), signals={HELD: 0.5})
+    (found,) = await graded(CalibratedGrader(Given(held), made))
+    assert found.level is Level.MEDIUM
+    (free,) = await graded(CalibratedGrader(Given(grade(0.4)), made))
+    assert free.level is Level.HIGH
+    # Where a later tier of the grader came to HIGH all the same, it stands.
+    (read,) = await graded(CalibratedGrader(Given(replace(held, level=Level.HIGH)), made))
+    assert read.level is Level.HIGH
+
+
 async def test_a_failed_grading_stays_a_failure() -> None:
     failed = ungraded("p1", reason="timed out", grader="given-1")
     (found,) = await graded(CalibratedGrader(Given(failed), calibration()))
@@ -168,3 +182,12 @@ async def test_grades_keep_their_order_through_the_curve() -> None:
 def test_a_grader_that_tells_no_borders_has_the_usual_ones() -> None:
     assert own_thresholds(Given(), "ja") == Thresholds(0.9, 0.1)
     assert own_thresholds(object(), "ja") == Thresholds()  # type: ignore[arg-type]
+
+
+class TestCalibrated(GraderConformance):
+    compares = True
+
+    @pytest.fixture
+    def grader(self) -> CalibratedGrader:
+        features = open_features()
+        return CalibratedGrader(features, calibration(features.id, ja=fitted(offset=1.0, slope=0.5)))

@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 
 from tadasu.answering.grading.calibration import CorpusCalibration
+from tadasu.answering.grading.features import HELD
 from tadasu.answering.grading.signals import language_of
 from tadasu.answering.grading.staleness import Stale, Staleness
 from tadasu.core.documents import Passage
-from tadasu.core.grades import Calibration, Grade, Thresholds
+from tadasu.core.grades import Calibration, Grade, Level, Thresholds
 from tadasu.core.retrieved import Retrieval
 from tadasu.ports import Grader, Ledger
 
@@ -19,11 +20,13 @@ BEFORE = "before_calibration"
 """The signal under which a grade keeps the grader's own probability."""
 _OWN_RULES = frozenset({"llm", "guard"})
 _LOOKED_EVERY = 500
+_BELOW_HIGH = 0.01
 
 
 class CalibratedGrader:
     """Grades as `grader` does, with probabilities and levels as `calibration` has them.
 
+    A passage that a rule of the grader held back (it lacks the code that is asked about) is never made HIGH by a curve.
     Left as they are: what could not be graded, what a language model or a guard decided by rules of its own, passages
     in another language than the question's where no such pairs were labelled, and strip scores, which compare strips
     within a passage. After a change of grader its own grades are given, marked STALE, for the curve was another's;
@@ -108,12 +111,16 @@ class CalibratedGrader:
         fitted = self._calibration.of(pair_language(language, passage))
         if fitted is None:
             return replace(grade, grader=self.id)
+        borders = self._moved(fitted.thresholds)
         probability = float(np.clip(fitted.curve.apply(np.array([grade.probability]))[0], 0.0, 1.0))
+        if HELD in grade.signals and grade.level is not Level.HIGH:
+            # A curve knows nothing of rules: what lacks the code that is asked about does not become HIGH through one.
+            probability = min(probability, max(borders.high - _BELOW_HIGH, 0.0))
         return replace(
             grade,
             grader=self.id,
             probability=probability,
-            level=self._moved(fitted.thresholds).level(probability),
+            level=borders.level(probability),
             calibration=Calibration.CORPUS if stale is None else Calibration.STALE,
             signals={**grade.signals, BEFORE: grade.probability},
         )

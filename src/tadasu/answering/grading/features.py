@@ -26,6 +26,8 @@ from tadasu.ports import GraderParts, Ledger
 from tadasu.runtime.ledger import timed
 
 TIER = "features"
+HELD = "held_back"
+"""The signal of a grade that a rule held back after the model: the share of the probability that was kept."""
 _FALLBACK_LANGUAGE = "en"
 # Across languages, nearness alone makes a passage a candidate, never an answer.
 _BELOW_HIGH = 0.01
@@ -113,7 +115,8 @@ class FeatureGrader:
             strip_scores=() if np.isnan(own).any() else tuple(own.tolist()),
             signals={
                 name: value for name, value in zip(PASSAGE_SIGNALS, row.tolist(), strict=True) if not math.isnan(value)
-            },
+            }
+            | ({HELD: kept} if kept < 1.0 else {}),
         )
 
 
