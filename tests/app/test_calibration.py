@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -11,7 +13,9 @@ from tadasu.answering.grading.curves import AsGiven
 from tadasu.answering.grading.fitting import ALL
 from tadasu.answering.grading.staleness import CorpusSketch, Stale, shape_of
 from tadasu.app.calibration import score_drift
-from tadasu.core.grades import Thresholds
+from tadasu.app.calibration_findings import calibration_finding
+from tadasu.app.findings import Health
+from tadasu.core.grades import Calibration, Grade, Level, Thresholds
 from tadasu.core.runs import Run
 from tests.cli.samples import answered, candidate, round_of
 
@@ -62,3 +66,30 @@ def test_too_few_runs_and_those_of_another_calibration_say_nothing(calibration: 
     assert score_drift(runs(calibration, a=2.0, b=2.0, count=10), calibration) is None
     assert score_drift(runs(calibration, a=2.0, b=2.0, grader="features-2+00000000"), calibration) is None
     assert score_drift([], calibration) is None
+
+
+def uncalibrated(mark: Calibration) -> Grade:
+    return Grade("p", Level.MEDIUM, 0.5, "", "anybody-1", calibration=mark)
+
+
+@pytest.mark.parametrize(
+    ("mark", "health", "words"),
+    [
+        (Calibration.NONE, Health.WARNING, "are not calibrated"),
+        (Calibration.PUBLIC, Health.OK, "calibrated on public data, not on these documents"),
+    ],
+)
+async def test_doctor_says_what_grades_rest_on_and_the_way_out(mark: Calibration, health: Health, words: str) -> None:
+    container: Any = SimpleNamespace(calibration=None, grader=SimpleNamespace(id="anybody-1"))
+    found = await calibration_finding(container, [uncalibrated(mark)])
+    assert found is not None
+    assert found.health is health
+    assert words in found.template
+    assert "tadasu label" in found.template + found.advice_template
+    assert "tadasu calibrate" in found.template + found.advice_template
+    assert "60" in found.template + found.advice_template
+
+
+async def test_doctor_says_nothing_of_grades_where_there_are_none() -> None:
+    container: Any = SimpleNamespace(calibration=None, grader=SimpleNamespace(id="anybody-1"))
+    assert await calibration_finding(container, []) is None

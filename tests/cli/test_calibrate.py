@@ -7,6 +7,7 @@ import io
 import json
 import shutil
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -201,6 +202,24 @@ def test_a08_a_failed_grading_counts_as_failed_and_as_no_number(
     nothing = tadasu(workspace, "calibrate", "labels.csv", "--json", "--dry-run")
     assert nothing.returncode == 5
     assert "no graphics card" in json.loads(nothing.stdout)["error"]["message"]
+
+
+def test_a23_scores_without_spread_are_said_to_be_no_use(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tadasu.answering.grading.features import FeatureGrader
+
+    real = FeatureGrader.grade_now
+
+    def flat(self: FeatureGrader, question: str, retrieval: Any) -> Any:
+        return [
+            replace(grade, probability=0.5 + grade.probability / 20) if grade.probability is not None else grade
+            for grade in real(self, question, retrieval)
+        ]
+
+    monkeypatch.setattr(FeatureGrader, "grade_now", flat)
+    (workspace / "labels.csv").write_text(sheet(), encoding="utf-8")
+    found = told(tadasu(workspace, "calibrate", "labels.csv", "--json", "--dry-run"))
+    assert any("hardly tells these passages apart" in words for words in found["warnings"])
+    assert any("ranks and leads" in words for words in found["warnings"])
 
 
 def test_a_calibration_goes_stale_with_the_documents_and_with_the_grader(workspace: Path) -> None:
