@@ -1,8 +1,8 @@
 """Models on disk, opened for work on this machine's processor: ONNX Runtime sessions and Hugging Face tokenizers.
 
 One input a run, several runs at a time: padded batches are slower on a processor, and an int8 model scales its
-activations over the whole input, so that in a batch every result would depend on its neighbours (measured for the
-encoder and for the cross-encoder: ``docs/decisions``). A session therefore has one thread, and `Workers` has several.
+activations over the whole input, so that in a batch every result would depend on its neighbours (measured:
+decision 0006 and ``docs/design/grading.md``). A session therefore has one thread, and `Workers` has several.
 """
 
 from __future__ import annotations

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 NOTHING = -30.0
 """Logit of what holds no words, and so no answer: where `tadasu.core.scores.logit_of` clips."""
 
+_READING = "+r1"
+"""Changes with whatever changes a score while the model stays the same: windows, titles, pooling."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Scored:
@@ -62,8 +65,8 @@ class CrossEncoder:
 
     @property
     def id(self) -> str:
-        """Name and version, as the card says; it changes with the model's bytes."""
-        return self._card.id
+        """Name and version, as the card says (it changes with the model's bytes), and how pairs are read."""
+        return f"{self._card.id}{_READING}"
 
     @property
     def scale(self) -> ScoreScale:
