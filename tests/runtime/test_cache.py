@@ -17,8 +17,6 @@ WIDE = Room(entries=1000, bytes=10_000_000, seconds=1e9)
 
 
 class TestMemoryCache(CacheConformance):
-    lasting = False
-
     @pytest.fixture
     def open_cache(self) -> OpenCache:
         kept: list[MemoryCache] = []
@@ -31,8 +29,6 @@ class TestMemoryCache(CacheConformance):
 
 
 class TestFrontedCache(CacheConformance):
-    lasting = False
-
     @pytest.fixture
     def open_cache(self) -> OpenCache:
         back = open_cache(CacheSettings())

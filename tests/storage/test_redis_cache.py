@@ -14,7 +14,7 @@ from tadasu.errors import SettingsInvalid
 from tadasu.ports import CacheSettings
 from tadasu.providers.registry import load_plugin
 from tadasu.storage.redis_cache import RedisCache, open_cache
-from tadasu.testing.conformance.cache import CacheConformance, OpenCache
+from tadasu.testing.conformance.cache import LastingCacheConformance, OpenCache
 from tests.storage.valkey import Server
 
 URL = "TADASU_TEST_REDIS_URL"
@@ -40,7 +40,7 @@ def own() -> Iterator[Server]:
         yield server
 
 
-class TestRedisCache(CacheConformance):
+class TestRedisCache(LastingCacheConformance):
     @pytest.fixture
     def open_cache(self, server: Server) -> OpenCache:
         return lambda settings: RedisCache(server.url, seconds=DAY, timeout_s=5.0)

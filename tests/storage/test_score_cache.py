@@ -21,12 +21,12 @@ from tadasu.ports import CacheSettings
 from tadasu.providers.registry import load_plugin
 from tadasu.runtime.world import FixedWorld
 from tadasu.storage.score_cache import SqliteCache, open_cache
-from tadasu.testing.conformance.cache import CacheConformance, OpenCache
+from tadasu.testing.conformance.cache import LastingCacheConformance, OpenCache
 
 DAY = 86_400.0
 
 
-class TestSqliteCache(CacheConformance):
+class TestSqliteCache(LastingCacheConformance):
     @pytest.fixture
     def open_cache(self, tmp_path: Path) -> OpenCache:
         return lambda settings: open_cache(replace(settings, file=tmp_path / "deep" / "scores.db"))

@@ -25,12 +25,7 @@ OpenCache: TypeAlias = Callable[[CacheSettings], CountedCache]
 
 
 class CacheConformance:
-    """Subclass it, name the class ``Test…``, and give it the fixture `open_cache`.
-
-    `lasting` False leaves out what is asked of a cache that outlives its process.
-    """
-
-    lasting = True
+    """Subclass it, name the class ``Test…``, and give it the fixture `open_cache`."""
 
     @pytest.fixture
     def open_cache(self) -> OpenCache:
@@ -129,9 +124,11 @@ class CacheConformance:
         await cache.put({"a": b"1"})
         await cache.close()
 
+
+class LastingCacheConformance(CacheConformance):
+    """The same for a cache that outlives its process."""
+
     async def test_entries_and_counts_outlive_the_one_who_opened_it(self, open_cache: OpenCache) -> None:
-        if not self.lasting:
-            pytest.skip("this cache ends with its process")
         first = open_cache(CacheSettings())
         assert isinstance(first, LastingCache)
         await first.put({"a": b"1", "b": b"2"})
@@ -146,8 +143,6 @@ class CacheConformance:
         await second.close()
 
     async def test_two_who_have_it_open_see_what_the_other_puts(self, open_cache: OpenCache) -> None:
-        if not self.lasting:
-            pytest.skip("this cache ends with its process")
         one, other = open_cache(CacheSettings()), open_cache(CacheSettings())
         await one.put({"a": b"1"})
         assert await other.get(["a"]) == {"a": b"1"}
