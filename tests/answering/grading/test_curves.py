@@ -50,6 +50,13 @@ def test_isotonic_finds_a_truth_that_is_no_logistic() -> None:
     assert (low, high) == pytest.approx((0.1, 0.8), abs=0.05)
 
 
+def test_isotonic_ties_no_two_passages_so_that_a_border_can_lie_anywhere() -> None:
+    probabilities, labels = drawn(200, seed=6)
+    curve = fit(Method.ISOTONIC, probabilities, labels)
+    assert curve is not None
+    assert (np.diff(curve.apply(np.unique(probabilities))) > 0.0).all()
+
+
 def test_separable_labels_give_a_finite_curve() -> None:
     probabilities = np.array([0.1, 0.2, 0.3, 0.7, 0.8, 0.9])
     labels = np.array([0.0, 0, 0, 1, 1, 1])

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 FAR = 1e-6
 """A probability nearer to 0 or 1 than this is taken as this: nobody is that sure."""
+_BEYOND = 0.1
 _ROUNDS = 100
 _STILL = 1e-10
 
@@ -208,6 +209,12 @@ def _isotonic(x: Numbers, labels: Numbers, weights: Numbers) -> Isotonic | None:
         pool = heights == level
         knots.append(float(np.average(points[pool], weights=mass[pool])))
         levels.append(float(np.clip(level, least, 1.0 - least)))
+    # Beyond the outer pools it goes on rising: where all in a pool were tied, no border could be put between them.
+    edge = float(logits(np.array([1.0]))[0])
+    if knots[0] > -edge:
+        knots, levels = [-edge, *knots], [levels[0] * _BEYOND, *levels]
+    if knots[-1] < edge:
+        knots, levels = [*knots, edge], [*levels, 1.0 - (1.0 - levels[-1]) * _BEYOND]
     return Isotonic(tuple(knots), tuple(levels))
 
 
