@@ -163,7 +163,9 @@ def goals(
     found.append(_most("AUC lost to the full grader", max((one.lost for one in comparisons), default=None), LOSS_GOAL))
     right = next((one.right.value for one in verdicts if one.row == shipped), None)
     found.append(_least("popqa verdicts decided rightly", right, PAPER))
-    found += [_least(f"promise kept, {one.language}", one.kept / max(one.promised, 1), KEPT_SHARE) for one in promises]
+    for one in promises:
+        kept = one.kept / one.promised if one.promised else None
+        found.append(_least(f"promise of tau_low kept, {one.language}", kept, KEPT_SHARE))
     return found + _speed_goals(speeds, shipped=shipped)
 
 

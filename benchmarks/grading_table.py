@@ -100,7 +100,7 @@ def measure(name: str, language: str, row: Row, groups: Sequence[Group], *, resa
         missed=missed,
         ece=None if probabilities is None else calibration_error(probabilities, labels[used]),
         pairs_per_second=len(labels) / seconds,
-        tiers=Counter(grade.tier for found in graded for grade in found.grades or ()),
+        tiers=dict(Counter(grade.tier for found in graded for grade in found.grades or ())),
     )
     return Measured(line, labels[used], probabilities, places[used])
 
