@@ -55,7 +55,7 @@ def read_classifier(folder: Path, settings: ScorerSettings) -> ClassifierCard:
         if not (folder / name).is_file():
             raise ModelUnavailable(path=folder / name, reason="no such file")
     config, words = (_optional(folder / name) for name in ("config.json", "tokenizer_config.json"))
-    card = _optional(folder / CARD) or dict(config.get("tadasu") or {})
+    card = _card(folder)
     scale = settings.scale or _declared(card, folder)
     lowest, highest = _range(card, scale, folder)
     template = _template(card, folder)
@@ -154,21 +154,42 @@ def _labels(config: Mapping[str, Any]) -> list[str]:
 
 
 def _digest(folder: Path, read: str, card: Mapping[str, Any]) -> str:
-    """Changes with any byte of model and tokenizer, and with how they are read; checks what the card promises."""
-    promised = card.get("files")
+    """Changes with any byte of model and tokenizer, and with how they are read; what the card promises is believed."""
+    promised = _promised(card)
     whole = hashlib.sha256(read.encode("utf-8"))
     for path in (*weights(folder), folder / TOKENIZER):
-        try:
-            with path.open("rb") as file:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
-        except OSError as error:
-            raise ModelUnavailable(path=path, reason=error.strerror or str(error)) from error
-        wanted = str(promised.get(path.name, found)) if isinstance(promised, Mapping) else found
+        whole.update((promised.get(path.name) or _hash(path)).encode("utf-8"))
+    return whole.hexdigest()[:12]
+
+
+def check_files(folder: Path) -> None:
+    """Hold the files against the SHA-256 that the card promises, if it does; raises ModelUnavailable.
+
+    Some gigabytes take seconds: it is done where the model is loaded, not where the card is read.
+    """
+    for name, wanted in _promised(_card(folder)).items():
+        path = folder / Path(name).name
+        found = _hash(path)
         if wanted != found:
             reason = f"its SHA-256 is {found[:12]}…, the card says {wanted[:12]}…: damaged or changed"
             raise ModelUnavailable(path=path, reason=reason)
-        whole.update(found.encode("ascii"))
-    return whole.hexdigest()[:12]
+
+
+def _promised(card: Mapping[str, Any]) -> dict[str, str]:
+    files = card.get("files")
+    return {str(name): str(digest) for name, digest in files.items()} if isinstance(files, Mapping) else {}
+
+
+def _hash(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ModelUnavailable(path=path, reason=error.strerror or str(error)) from error
+
+
+def _card(folder: Path) -> dict[str, Any]:
+    return _optional(folder / CARD) or dict(_optional(folder / "config.json").get("tadasu") or {})
 
 
 def weights(folder: Path) -> Sequence[Path]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from tokenizers import Encoding
 
-from tadasu.answering.grading.classifier_card import ClassifierCard, read_classifier
+from tadasu.answering.grading.classifier_card import ClassifierCard, check_files, read_classifier
 from tadasu.answering.grading.classifier_texts import Input, InputMaker
 from tadasu.answering.grading.pair_card import MODEL, TOKENIZER
 from tadasu.core.scores import PairScore, ScoreScale, unscored
@@ -116,6 +116,7 @@ class OnnxClassifier:
     def _loaded(self) -> tuple[Any, InputMaker]:
         with self._lock:
             if self._opened is None:
+                check_files(self._folder)
                 path = self._folder / TOKENIZER
                 tokenizer = open_tokenizer(read_bytes(path), path)
                 session = open_session(self._folder / MODEL, self._folder / MODEL)
