@@ -177,7 +177,10 @@ def _missed(frame: Frame, one: Fitted) -> str:
     from tadasu.core.proportions import wilson
 
     low, high = wilson(*one.missed)
-    text = "relevant passages called LOW (false negatives): {hits} of {counted}, interval {low} to {high} (Wilson, 95 percent)"
+    text = (
+        "relevant passages called LOW (false negatives): {hits} of {counted}, "
+        "interval {low} to {high} (Wilson, 95 percent)"
+    )
     return frame.say(text, hits=one.missed[0], counted=one.missed[1], low=_percent(low), high=_percent(high))
 
 

@@ -60,7 +60,9 @@ def test_few_labels_never_choose_the_curve_with_the_most_freedom_for_a_hair() ->
 
 
 def test_each_language_has_its_own_curve_where_the_labels_suffice() -> None:
-    rows = labelled(400, seed=3) + labelled(300, seed=4, language="ja", offset=2.0) + labelled(30, seed=5, language="fr")
+    rows = (
+        labelled(400, seed=3) + labelled(300, seed=4, language="ja", offset=2.0) + labelled(30, seed=5, language="fr")
+    )
     fitted = fit_all(rows)
     assert set(fitted) == {ALL, "en", "ja"}
     english, japanese = (float(fitted[key].curve.apply(np.array([0.5]))[0]) for key in ("en", "ja"))
