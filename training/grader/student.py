@@ -86,7 +86,8 @@ class _Layer(nn.Module):
         parts = self.qkv(hidden).view(batch, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
         mixed = functional.scaled_dot_product_attention(parts[0], parts[1], parts[2], attn_mask=mask)
         hidden = self.norm_mix(hidden + self.mix(mixed.transpose(1, 2).reshape(batch, length, width)))
-        return self.norm_out(hidden + self.narrow(functional.gelu(self.widen(hidden))))
+        result: Tensor = self.norm_out(hidden + self.narrow(functional.gelu(self.widen(hidden))))
+        return result
 
 
 class Student(nn.Module):
@@ -98,7 +99,7 @@ class Student(nn.Module):
         super().__init__()
         self.shape = shape
         self.words = nn.Embedding(shape.vocabulary, shape.hidden)
-        self.words.weight.requires_grad_(requires_grad=False)
+        self.words.weight.requires_grad = False
         self.positions = nn.Parameter(torch.zeros(shape.positions, shape.hidden))
         self.segments = nn.Parameter(torch.zeros(SEGMENTS, shape.hidden))
         self.matches = nn.Parameter(torch.zeros(MATCHES, shape.hidden))
