@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,11 @@ from training.grader.export import CARD, MODEL
 from training.grader.loop import LOG
 from training.grader.rows import read_groups
 
+_WIDTH = 120
 PAGE, FITTED_ON = "student.md", "student_fitted_on.txt"
 _MARKS = "fitted_on.txt"
+_NOTES = "notes.md"
+"""In the folder of a run: what its log does not tell, as lines of a list."""
 
 _INTRODUCTION = """# Second grading tier: a cross-encoder for English and Japanese
 
@@ -51,8 +55,7 @@ _LICENCES = {
     "popqa": "PopQA, MIT",
     "popqa_ja": "PopQA's questions put in Japanese by pattern, MIT",
     "covidqa": "COVID-QA, Apache-2.0",
-    "pseudo_en": "questions made from Wikipedia paragraphs of HippoRAG, MIT",
-    "nq": "questions of NQ-open, CC BY-SA 3.0",
+    "pseudo_en": "made from COVID-QA (Apache-2.0) and Wikipedia paragraphs of HippoRAG (MIT); NQ-open (CC BY-SA 3.0)",
 }
 _TEACHER = """
 Teacher of English pairs: ms-marco-MiniLM-L-12-v2 (Apache-2.0), only in training. Distractors: Wikipedia paragraphs of
@@ -81,6 +84,7 @@ def write(
     )
     found = evaluate.figures(scored)
     say(f"on CALIBRATE:\n{evaluate.brief(found)}")
+    (run / "figures.json").write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     (model / PAGE).write_text(page(rows, run, model, encoder=encoder, figures=found), encoding="utf-8")
     say(f"{write_marks(rows):,} passages in {FITTED_ON}")
     (model / FITTED_ON).write_bytes((rows / _MARKS).read_bytes())
@@ -106,8 +110,18 @@ def page(rows: Path, run: Path, model: Path, *, encoder: Path, figures: Mapping[
         name = path.name.removeprefix("rows_").removesuffix("_train.jsonl.gz")
         lines.append(f"| {name} | {sum(1 for _ in read_groups(path)):,} | {_LICENCES.get(name, 'see its set')} |")
     lines += [_TEACHER, "## Figures on CALIBRATE rows", "", *_table(figures), "", *_checks(run, model)]
-    lines += [*_curve(run), _LIMITS.format(**facts, **about["lengths"])]
-    return "\n".join(lines).rstrip("\n") + "\n"
+    lines += [*_curve(run), _LIMITS.format(**facts, **about["lengths"]).rstrip("\n")]
+    if (run / _NOTES).is_file():
+        lines.append((run / _NOTES).read_text(encoding="utf-8"))
+    text = "\n".join(lines).rstrip("\n") + "\n"
+    return "\n\n".join(_filled(part) for part in text.split("\n\n"))
+
+
+def _filled(part: str) -> str:
+    """A paragraph whose lines are too long, filled anew; headings, lists and tables as they are."""
+    if part[0] in "#|-" or all(len(line) <= _WIDTH for line in part.split("\n")):
+        return part
+    return textwrap.fill(part, width=_WIDTH, break_long_words=False, break_on_hyphens=False)
 
 
 _COLUMNS = (
@@ -116,7 +130,6 @@ _COLUMNS = (
     ("auc retrieved", "retrieved"),
     ("auc topical", "topical"),
     ("auc answer_removed", "answer removed"),
-    ("auc other_entity", "other entity"),
     ("auc unanswered", "unanswered"),
     ("first", "first"),
     ("strips", "strips"),
@@ -149,6 +162,7 @@ def _checks(run: Path, model: Path) -> list[str]:
         f"Speed: {finish.speed(model / MODEL):.1f} pairs of 190 tokens a second on one thread when this was written."
     ]
     if check:
+        lines.append("")
         passages, strips = check["passages"], check["strips"]
         lines += [
             f"int8 against float32 on {passages['number']} CALIBRATE pairs: correlation of passage logits"
