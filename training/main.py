@@ -125,17 +125,34 @@ def card(given: argparse.Namespace, places: Places) -> None:
     )
 
 
+def weigh(given: argparse.Namespace, places: Places) -> None:
+    """Fit how the first tier and the student are weighed: `cascade.json`; needs the first tier's files beside it."""
+    from training.grader import weighing
+
+    if given.smoke:
+        say("left out of the smoke run: it needs the first tier's whole CALIBRATE sets")
+        return
+    weighing.main(["--models", str(places.model.parent), "--scores", str(places.rows / "scores.db")])
+
+
 Step = Callable[[argparse.Namespace, Places], None]
 
 
 def everything(given: argparse.Namespace, places: Places) -> None:
-    """Rows, student, export, card."""
-    for step in (make_rows, train, export, card):
+    """Rows, student, export, card, weighing."""
+    for step in (make_rows, train, export, card, weigh):
         say(f"{step.__name__.replace('_', ' ')} ...")
         step(given, places)
 
 
-STEPS: dict[str, Step] = {"rows": make_rows, "student": train, "export": export, "card": card, "all": everything}
+STEPS: dict[str, Step] = {
+    "rows": make_rows,
+    "student": train,
+    "export": export,
+    "card": card,
+    "weigh": weigh,
+    "all": everything,
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

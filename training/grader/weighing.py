@@ -53,13 +53,13 @@ _CERTAIN = 1e-4
 _FEWEST_ABOVE = 100
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cache", type=Path, help="file that keeps the encoder's vectors between runs")
     parser.add_argument("--scores", type=Path, help="file that keeps the cross-encoder's scores between runs")
     parser.add_argument("--models", type=Path, default=MODELS)
     parser.add_argument("--questions", type=int, help="no more of a language than these (a trial)")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     scorer: PairScorer = open_shipped(ScorerSettings(path=options.models / "grader"))
     if options.scores:
         scorer = CachedScorer(scorer, open_cache(CacheSettings(file=options.scores)))

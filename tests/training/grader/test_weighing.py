@@ -1,0 +1,92 @@
+"""How two tiers are weighed, on made-up scores: what is fitted holds on both, and the file that comes out can be read."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tadasu.answering.grading.combination import FORMAT, load
+from tadasu.core.grades import Thresholds
+from training.grader.weighing import LOST, WRONG, band_of, costs, decided, fit_language, foreign, levels_of, logits_of
+from training.grader.weighing_rows import Read
+
+
+def rows(count: int = 400, *, seed: int = 1) -> list[Read]:
+    """Retrievals of ten passages, one right; the reader sees more than the features do."""
+    chance = np.random.default_rng(seed)
+    made = []
+    for _ in range(count):
+        labels = np.zeros(10, dtype=np.int8)
+        labels[chance.integers(10)] = 1
+        counted = 1 / (1 + np.exp(-(chance.normal(-4.0, 1.5, 10) + 5.0 * labels)))
+        strips = np.array([1, 0, 0], dtype=np.int8)
+        made.append(
+            Read(
+                counted=counted,
+                read=chance.normal(-2.0, 1.5, 10) + 6.0 * labels,
+                labels=labels,
+                strips_counted=np.clip(0.4 * strips + chance.uniform(0.1, 0.4, 3), 0.0, 1.0),
+                strips_read=chance.normal(-1.0, 1.0, 3) + 3.0 * strips,
+                strip_labels=strips,
+                answerable=True,
+            )
+        )
+    return made
+
+
+def test_both_together_sort_better_than_either() -> None:
+    report = fit_language(rows())["report"]
+    assert report["auc both"] > report["auc reader"] > report["auc features"]
+
+
+def test_the_band_keeps_its_promise_where_it_was_fitted() -> None:
+    counted = np.concatenate([row.counted for row in rows(2000)])
+    labels = np.concatenate([row.labels for row in rows(2000)])
+    band = band_of(counted, labels)
+    right = counted[labels == 1]
+    above = labels[counted >= band["high"]]
+    assert (right <= band["low"]).mean() <= LOST
+    assert not len(above) or (above != 1).mean() <= WRONG
+    assert ((counted <= band["low"]) & (labels == 0)).mean() > 0.1
+
+
+def test_without_enough_sure_ones_nothing_is_decided_above() -> None:
+    band = band_of(np.linspace(0.01, 0.9, 50), np.array([0, 1] * 25, dtype=np.int8))
+    assert band["high"] == 1.0
+
+
+def test_what_is_outside_the_band_keeps_the_features_word() -> None:
+    counted, both = np.array([0.01, 0.5, 0.99]), np.array([0.2, 0.3, 0.4])
+    assert decided(counted, both, {"low": 0.05, "high": 0.9}).tolist() == [0.01, 0.3, 0.99]
+    assert levels_of(np.array([0.05, 0.1, 0.69, 0.7]), Thresholds(0.7, 0.1)).tolist() == [0, 1, 1, 2]
+
+
+def test_a_band_that_costs_too_much_is_refused() -> None:
+    made = rows()
+    fitted = fit_language(made)
+    assert costs(made, fitted, {"low": -1.0, "high": 2.0})["share read"] == 1.0
+    with pytest.raises(ValueError, match="below that of reading everything"):
+        costs(made, fitted, {"low": 0.5, "high": 0.5})
+
+
+def test_what_is_written_can_be_read(tmp_path: Path) -> None:
+    made = rows()
+    part = fit_language(made)
+    raw = {
+        "format": FORMAT,
+        "version": "t",
+        "scorer": "s",
+        "languages": {"en": part, "ja": part},
+        "foreign": foreign(made),
+    }
+    path = tmp_path / "cascade.json"
+    path.write_text(json.dumps(raw), encoding="utf-8")
+    table = load(path)
+    inputs = np.stack([logits_of(made[0].counted), made[0].read], axis=1)
+    probabilities = table.of("ja").both.probabilities(inputs)
+    assert probabilities.argmax() == made[0].labels.argmax()
+    moved = inputs + np.array([3.0, 0.0])
+    assert table.foreign.probabilities(inputs).tolist() == table.foreign.probabilities(moved).tolist()
