@@ -119,7 +119,7 @@ class Drawing:
     """
 
     negatives: int = 4
-    short: float = 0.7
+    short: float = 0.8
     untitled: float = 0.3
     random: float = 0.4
 

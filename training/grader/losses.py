@@ -23,9 +23,9 @@ class Weights:
 
     listwise: float = 1.0
     passage: float = 1.0
-    place: float = 0.5
+    place: float = 1.0
     token: float = 1.0
-    strip: float = 0.5
+    strip: float = 1.0
     teacher: float = 0.5
     temperature: float = 2.0
 
