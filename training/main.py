@@ -112,6 +112,7 @@ def export(given: argparse.Namespace, places: Places) -> None:
         version=given.version,
         say=say,
         threads=given.threads,
+        checked=4 if given.smoke else finish.CHECKED,
     )
 
 

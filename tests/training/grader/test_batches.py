@@ -35,10 +35,12 @@ def encoder() -> PairEncoder:
     return PairEncoder.load(ENCODER)
 
 
-def passage(text: str, *, label: int, answer: str = "", kind: Kind = Kind.RETRIEVED) -> RowPassage:
+def passage(
+    text: str, *, label: int, answer: str = "", kind: Kind = Kind.RETRIEVED, teacher: float | None = None
+) -> RowPassage:
     at = text.find(answer) if answer else -1
     spans = ((at, at + len(answer)),) if at >= 0 else ()
-    return RowPassage("Mill", text, ((0, len(text)),), label, spans, kind)
+    return RowPassage("Mill", text, ((0, len(text)),), label, spans, kind, teacher)
 
 
 def group(language: str, *passages: RowPassage, number: int = 0) -> Group:
@@ -81,10 +83,17 @@ def test_the_window_of_a_right_passage_holds_the_answer(encoder: PairEncoder, la
 
 
 def test_nothing_is_said_of_places_where_they_are_not_known(encoder: PairEncoder) -> None:
-    made = group("en", passage(LONG["en"], label=1), passage(LONG["en"], label=0), passage(LONG["en"], label=-1))
+    scored = passage(LONG["en"], label=-1, teacher=2.0)
+    made = group("en", passage(LONG["en"], label=1), passage(LONG["en"], label=0), scored)
     drawn = Drawer(encoder, Drawing(), seed=1).draw(made)
     answers = {one.label: set(one.answer.tolist()) for one in drawn}
     assert answers == {1: {-1}, 0: {0}, -1: {-1}}
+
+
+def test_a_passage_of_which_nothing_is_known_is_never_drawn(encoder: PairEncoder) -> None:
+    made = group("en", passage(LONG["en"], label=-1), passage(LONG["en"], label=0))
+    drawer = Drawer(encoder, Drawing(), seed=1)
+    assert [one.label for _ in range(5) for one in drawer.draw(made)] == [0] * 5
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=6), st.lists(st.integers(1, 4), min_size=1, max_size=30))

@@ -57,7 +57,7 @@ def test_a_teacher_is_followed_where_it_spoke_and_nothing_is_lost_by_agreeing() 
     apart.backward()
     assert logits.grad is not None
     assert logits.grad[2] == 0.0
-    assert float(teacher(logits, told([1, 0, 0], [0, 0, 0]), temperature=2.0)) == 0.0
+    assert float(teacher(logits.detach(), told([1, 0, 0], [0, 0, 0]), temperature=2.0)) == 0.0
 
 
 def test_every_loss_falls_when_the_right_thing_is_said_louder() -> None:
