@@ -45,7 +45,9 @@ SETS = {"ja": japanese, "en": english}
 LOST = 0.005
 WRONG = 0.005
 AUC_LOSS = 0.002
-PRECISE = 0.90
+PRECISE = 0.86
+"""Shown at 95 % confidence; about 91 of 100 HIGH passages were right where it was chosen. At .90, a CORRECT verdict came for
+.52 of the English questions that are answered instead of .62."""
 MISSED = 0.10
 WRONGLY_INCORRECT = 0.01
 _STRENGTH = 1.0
@@ -90,8 +92,6 @@ async def fit_all(models: Path, *, scorer: PairScorer, cache: Path | None, quest
         "version": f"{VERSION}-{features.id}",
         "scorer": scorer.id,
         "languages": languages,
-        # Across languages there are no labels: the reader is believed as it is within one, on average over both.
-        "foreign": foreign([row for rows in read.values() for row in rows]),
     }
     path = models / "grader" / FILE
     path.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
@@ -238,15 +238,6 @@ def decided(counted: Numbers, probabilities: Numbers, band: dict[str, float]) ->
 def levels_of(probabilities: Numbers, thresholds: Thresholds) -> NDArray[np.intp]:
     """0 LOW, 1 MEDIUM, 2 HIGH."""
     return np.searchsorted([thresholds.low, thresholds.high], probabilities, side="right")
-
-
-def foreign(rows: Sequence[Read]) -> dict[str, Any]:
-    """The reader's weighing over all languages, blind to the features' logit."""
-    read = np.concatenate([row.read for row in rows])
-    labels = np.concatenate([row.labels for row in rows])
-    known = (labels >= 0) & np.isfinite(read)
-    alone = weigh(read[known][:, None], labels[known])
-    return alone | {"weights": [0.0, *alone["weights"]]}
 
 
 def rounded(values: Numbers) -> list[float]:

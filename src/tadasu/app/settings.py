@@ -88,7 +88,7 @@ class RetrievalSection(Section):
 class GradingSection(Section):
     """Grades and their thresholds."""
 
-    grader: str = Field("features", description="Plugin of the group tadasu.graders: cascade, features, scorer, llm.")
+    grader: str = Field("cascade", description="Plugin of the group tadasu.graders: cascade, features, scorer, llm.")
     scorer: str = Field("shipped", description="Plugin of the group tadasu.scorers: the second tier; empty: none.")
     llm: bool = Field(default=False, description="Ask the chat model about passages that are still uncertain.")
     llm_batch: int = Field(5, ge=1, le=20, description="Passages in one call of the chat model.")

@@ -93,7 +93,7 @@ def table(*, band: Band = WIDE, scorer: str = "scripted-1") -> CombinationTable:
         band=band,
         thresholds=Thresholds(high=0.7, low=0.1),
     )
-    return CombinationTable("t", scorer, {"en": one, "ja": one}, foreign=line(0.2, 1.0))
+    return CombinationTable("t", scorer, {"en": one, "ja": one})
 
 
 def found(language: str) -> Retrieval:

@@ -10,7 +10,7 @@ import pytest
 
 from tadasu.answering.grading.combination import FORMAT, load
 from tadasu.core.grades import Thresholds
-from training.grader.weighing import LOST, WRONG, band_of, costs, decided, fit_language, foreign, levels_of, logits_of
+from training.grader.weighing import LOST, WRONG, band_of, costs, decided, fit_language, levels_of, logits_of
 from training.grader.weighing_rows import Read
 
 
@@ -88,5 +88,3 @@ def test_what_is_written_can_be_read(tmp_path: Path) -> None:
     inputs = np.stack([logits_of(made[0].counted), made[0].read], axis=1)
     probabilities = table.of("ja").both.probabilities(inputs)
     assert probabilities.argmax() == made[0].labels.argmax()
-    moved = inputs + np.array([3.0, 0.0])
-    assert table.foreign.probabilities(inputs).tolist() == table.foreign.probabilities(moved).tolist()

@@ -168,7 +168,7 @@ class Cascade:
             return self._failed(asked, first, tier=TIER, reason=score.reason)
         logit = logit_of(score.score, self._scorer.scale)
         foreign = _foreign(candidate, asked.language)
-        probability = self._probability(asked.language, first, logit, foreign=foreign)
+        probability = self._probability(asked.language, first, logit)
         known = first.probability is not None
         alone = f" (features alone {first.probability:.2f}: {first.reason})" if known else f" ({first.reason})"
         fitted = self._table is not None and asked.language in self._table.languages and not foreign
@@ -186,14 +186,13 @@ class Cascade:
             hit=score.hit,
         )
 
-    def _probability(self, language: str, first: Grade, logit: float, *, foreign: bool) -> float:
+    def _probability(self, language: str, first: Grade, logit: float) -> float:
         if self._table is None:
             return probability_of(logit)
         fitted = self._table.of(language)
         if first.probability is None:
             return _one(fitted.alone, [logit])
-        weighing = self._table.foreign if foreign else fitted.both
-        return _one(weighing, [_feature_logit(first.probability), logit])
+        return _one(fitted.both, [_feature_logit(first.probability), logit])
 
     def _strips(self, language: str, candidate: Candidate, first: Grade, score: PairScore) -> tuple[float, ...]:
         assert self._scorer is not None

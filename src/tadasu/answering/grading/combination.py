@@ -73,15 +73,11 @@ class Combination:
 
 @dataclass(frozen=True, slots=True)
 class CombinationTable:
-    """All languages; `scorer` is the id of the scorer that it was fitted with, and holds for no other.
-
-    `foreign` weighs passages in another language than the question's.
-    """
+    """All languages; `scorer` is the id of the scorer that it was fitted with, and holds for no other."""
 
     version: str
     scorer: str
     languages: Mapping[str, Combination]
-    foreign: Weighing
 
     def of(self, language: str) -> Combination:
         """The numbers for questions in `language`; those of English where it was not fitted for."""
@@ -98,7 +94,6 @@ def load(path: Path) -> CombinationTable:
             version=str(raw["version"]),
             scorer=str(raw["scorer"]),
             languages={language: _combination(part) for language, part in raw["languages"].items()},
-            foreign=_weighing(raw["foreign"]),
         )
     except FileNotFoundError as error:
         raise ModelUnavailable(path=path, reason="no such file") from error
