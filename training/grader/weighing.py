@@ -46,8 +46,8 @@ LOST = 0.005
 WRONG = 0.005
 AUC_LOSS = 0.002
 PRECISE = 0.86
-"""Shown at 95 % confidence; about 91 of 100 HIGH passages were right where it was chosen. At .90, a CORRECT verdict came for
-.52 of the English questions that are answered instead of .62."""
+"""Shown at 95 % confidence; about 91 of 100 HIGH passages were right where it was chosen. At .90, CORRECT came for
+.52 of the English questions that have an answer instead of .62."""
 MISSED = 0.10
 WRONGLY_INCORRECT = 0.01
 _STRENGTH = 1.0

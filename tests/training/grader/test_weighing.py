@@ -80,7 +80,6 @@ def test_what_is_written_can_be_read(tmp_path: Path) -> None:
         "version": "t",
         "scorer": "s",
         "languages": {"en": part, "ja": part},
-        "foreign": foreign(made),
     }
     path = tmp_path / "cascade.json"
     path.write_text(json.dumps(raw), encoding="utf-8")
