@@ -1,7 +1,7 @@
 """``tadasu-train``: make the second grading tier, step by step or all at once.
 
 Every step can be run again: rows that are there are kept, training goes on from its last checkpoint, export and card
-are made anew. ``--smoke`` goes through all steps with a few rows, in a folder of its own, in about two minutes.
+are made anew. ``--smoke`` goes through all steps with a few rows, in a folder of its own, in two or three minutes.
 """
 
 from __future__ import annotations
