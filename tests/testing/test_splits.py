@@ -20,10 +20,11 @@ from tadasu.testing.splits import (
 )
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
-FITTED_ON = {
-    Benchmark.RETRIEVAL: MODELS / "fusion.fitted_on.txt",
-    Benchmark.GRADING: MODELS / "grader" / "fitted_on.txt",
-}
+FITTED_ON = [
+    (Benchmark.RETRIEVAL, MODELS / "fusion.fitted_on.txt"),
+    (Benchmark.GRADING, MODELS / "grader" / "fitted_on.txt"),
+    (Benchmark.GRADING, MODELS / "grader" / "student_fitted_on.txt"),
+]
 
 
 @pytest.fixture
@@ -34,9 +35,13 @@ def shared_data() -> Path:
     return folder
 
 
-@pytest.mark.parametrize("benchmark", list(Benchmark))
-def test_no_passage_fitted_on_is_measured_on(benchmark: Benchmark, shared_data: Path) -> None:
-    fitted_on = read_fitted_on(FITTED_ON[benchmark])
+def test_every_benchmark_of_something_fitted_is_held_apart() -> None:
+    assert {benchmark for benchmark, _ in FITTED_ON} == set(Benchmark)
+
+
+@pytest.mark.parametrize(("benchmark", "path"), FITTED_ON, ids=lambda one: getattr(one, "name", None))
+def test_no_passage_fitted_on_is_measured_on(benchmark: Benchmark, path: Path, shared_data: Path) -> None:
+    fitted_on = read_fitted_on(path)
     assert len(fitted_on) > 1000
     both = [row.id for row in measured_by(benchmark) if fingerprint(row.text) in fitted_on]
     assert both == []
@@ -49,7 +54,7 @@ def test_what_was_fitted_on_is_training_data_of_the_sets_it_names(shared_data: P
         for row in passages(part)
         if split_of(part, row.key) is not Split.TEST
     }
-    for path in FITTED_ON.values():
+    for _, path in FITTED_ON:
         assert read_fitted_on(path) <= known
 
 
