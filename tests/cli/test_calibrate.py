@@ -78,6 +78,14 @@ def workspace(made: Path, tmp_path: Path) -> Path:
     return target
 
 
+def first_tier_alone(workspace: Path) -> None:
+    """Grade by the features only, which these tests make fail or flat."""
+    file = workspace / "tadasu.toml"
+    text = file.read_text("utf-8")
+    assert '# grader = "cascade"' in text
+    file.write_text(text.replace('# grader = "cascade"', 'grader = "features"'), encoding="utf-8")
+
+
 def told(done: Done) -> Any:
     assert done.returncode == 0, done.stderr + done.stdout
     return json.loads(done.stdout)
@@ -172,6 +180,7 @@ def test_texts_and_ids_of_passages_are_labels_too(workspace: Path) -> None:
 def test_a08_a_failed_grading_counts_as_failed_and_as_no_number(
     workspace: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    first_tier_alone(workspace)
     from tadasu.answering.grading.features import FeatureGrader
     from tadasu.core.grades import ungraded
 
@@ -205,6 +214,7 @@ def test_a08_a_failed_grading_counts_as_failed_and_as_no_number(
 
 
 def test_a23_scores_without_spread_are_said_to_be_no_use(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first_tier_alone(workspace)
     from tadasu.answering.grading.features import FeatureGrader
 
     real = FeatureGrader.grade_now

@@ -46,7 +46,7 @@ def test_help_loads_nothing_heavy(arguments: list[str]) -> None:
 def test_every_command_teaches_with_an_example(call: Call, words: tuple[str, ...]) -> None:
     shown = call(*words, "--help")
     assert shown.code == 0
-    if words != ("config",):
+    if "COMMAND [ARGS]" not in shown.out:  # a group does nothing itself
         assert f"  tadasu {' '.join(words)}" in shown.out
         for option in ("--json", "--workspace", "--debug", "--lang"):
             assert option in shown.out
