@@ -91,16 +91,21 @@ async def ask_all(questions: QuestionSet, search: HybridSearch, swapper: Swapper
     found: list[Asking] = []
     for number, asked in enumerate(questions.asked):
         k = next((fewer for share, fewer in _FEWER if chance(asked, "k") < share), K)
-        found.append(await _ask(asked, search, homes, Scope(), k=k))
-        gone = frozenset(homes[id_] for id_ in asked.gold)
-        if chance(asked, "article") < _WITHOUT_ARTICLE:
-            found.append(await _ask(asked, search, homes, Scope(exclude_documents=gone), k=k))
-        if chance(asked, "passage") < _WITHOUT_PASSAGE:
-            found.append(await _ask(asked, search, homes, Scope(exclude_passages=asked.gold), k=k))
+        found += [await _ask(asked, search, homes, scope, k=k) for scope in scopes(asked, homes)]
         if chance(asked, "swap") < _SWAPPED and (other := swapper.swapped(asked)) is not None:
             found.append(await _ask(other, search, homes, Scope(), k=k, swapped=True))
         if number % 400 == 399:
             print(f"  {questions.name}: {number + 1} of {len(questions.asked)} questions", file=sys.stderr, flush=True)
+    return found
+
+
+def scopes(asked: Asked, homes: dict[str, str]) -> list[Scope]:
+    """All of the index; for some questions also without the article, or without the passages, that answer."""
+    found = [Scope()]
+    if chance(asked, "article") < _WITHOUT_ARTICLE:
+        found.append(Scope(exclude_documents=frozenset(homes[id_] for id_ in asked.gold)))
+    if chance(asked, "passage") < _WITHOUT_PASSAGE:
+        found.append(Scope(exclude_passages=asked.gold))
     return found
 
 

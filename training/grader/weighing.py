@@ -17,6 +17,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +79,7 @@ async def fit_all(models: Path, *, scorer: PairScorer, cache: Path | None, quest
     for language, make in SETS.items():
         asked = make(Split.CALIBRATE)
         if questions:
-            asked = replace_asked(asked, questions)
+            asked = replace(asked, asked=asked.asked[:questions])
         rows = await read_all(asked, models=models, encoder=encoder, features=features, scorer=scorer)
         languages[language], read[language] = fit_language(rows), rows
     bands = [part["band"] for part in languages.values()]
@@ -96,13 +97,6 @@ async def fit_all(models: Path, *, scorer: PairScorer, cache: Path | None, quest
     path = models / "grader" / FILE
     path.write_text(json.dumps(written, indent=1) + "\n", encoding="utf-8")
     print(f"written to {path} in {time.perf_counter() - began:.0f} s", file=sys.stderr)
-
-
-def replace_asked(questions: Any, count: int) -> Any:
-    """The same set with its first `count` questions only."""
-    from dataclasses import replace
-
-    return replace(questions, asked=questions.asked[:count])
 
 
 def fit_language(rows: Sequence[Read]) -> dict[str, Any]:

@@ -26,10 +26,8 @@ from tadasu.runtime.ledger import RunLedger
 from tadasu.runtime.world import SystemClock
 from tadasu.testing.articles import document_id
 from tadasu.testing.datasets import holds_answer
-from training.feature_rows import K, chance, indexed, label_of_candidate
+from training.feature_rows import K, indexed, label_of_candidate, scopes
 from training.feature_sets import Asked, QuestionSet
-
-_WITHOUT_ARTICLE, _WITHOUT_PASSAGE = 0.3, 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +58,12 @@ async def read_all(
         for number, asked in enumerate(questions.asked):
             found += [
                 await _read(asked, scope, homes, search=search, features=features, scorer=scorer)
-                for scope in _scopes(asked, homes)
+                for scope in scopes(asked, homes)
             ]
             if number % 50 == 49:
                 done = f"{number + 1} of {len(questions.asked)} questions"
                 print(f"  {questions.name}: {done}", file=sys.stderr, flush=True)
     return found
-
-
-def _scopes(asked: Asked, homes: dict[str, str]) -> list[Scope]:
-    scopes = [Scope()]
-    if chance(asked, "article") < _WITHOUT_ARTICLE:
-        scopes.append(Scope(exclude_documents=frozenset(homes[id_] for id_ in asked.gold)))
-    if chance(asked, "passage") < _WITHOUT_PASSAGE:
-        scopes.append(Scope(exclude_passages=asked.gold))
-    return scopes
 
 
 async def _read(
