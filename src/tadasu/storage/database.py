@@ -8,6 +8,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +18,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from tadasu.errors import StateDamaged, StateIncompatible, StoreBusy, StoreError, StoreUnwritable
+from tadasu.runtime.write_ahead import log_ahead
 
 NEWEST: Final = "0001"
 """The revision that this code works with; a test holds it against the migrations."""
@@ -34,7 +36,7 @@ def open_database(place: Path | str, *, busy_seconds: float = 5.0) -> Engine:
     url = make_url(place) if isinstance(place, str) and "://" in place else URL.create("sqlite", database=str(place))
     engine = create_engine(url, **({"connect_args": {"timeout": busy_seconds}} if _is_sqlite(url) else {}))
     if _is_sqlite(url):
-        event.listen(engine, "connect", _on_connect)
+        event.listen(engine, "connect", partial(_on_connect, busy_seconds=busy_seconds))
         event.listen(engine, "begin", _on_begin)
     try:
         with translated(engine):
@@ -49,10 +51,10 @@ def _is_sqlite(url: URL) -> bool:
     return url.get_backend_name() == "sqlite"
 
 
-def _on_connect(connection: sqlite3.Connection, _entry: ConnectionPoolEntry) -> None:
+def _on_connect(connection: sqlite3.Connection, _entry: ConnectionPoolEntry, *, busy_seconds: float) -> None:
     # The driver's own transactions leave out DDL; without them, `_on_begin` covers everything alike.
     connection.isolation_level = None
-    connection.execute("PRAGMA journal_mode = WAL")
+    log_ahead(connection, busy_seconds=busy_seconds)
     # Every commit outlives a killed process; a power cut may lose the last ones, never the file.
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA foreign_keys = ON")

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from tadasu.ports import CacheStatistics
+from tadasu.runtime.write_ahead import log_ahead
 
 T = TypeVar("T")
 
@@ -181,7 +182,7 @@ class ScoreFile:
             self.path, timeout=self._busy_seconds, isolation_level=None, check_same_thread=False, cached_statements=32
         )
         try:
-            _prepare(connection, self.path)
+            _prepare(connection, self.path, busy_seconds=self._busy_seconds)
         except BaseException:
             connection.close()
             raise
@@ -249,10 +250,10 @@ def _identity(path: Path) -> tuple[int, int]:
     return (found.st_dev, found.st_ino)
 
 
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
+def _prepare(connection: sqlite3.Connection, path: Path, *, busy_seconds: float) -> None:
     """Bring a connection and the file to our form; raises _NotOurs where the file is somebody else's."""
     if not _is_ours(connection, path):
-        _to_wal(connection)
+        log_ahead(connection, busy_seconds=busy_seconds)
         with _transaction(connection):
             if not _is_ours(connection, path):
                 _make_anew(connection)
@@ -267,19 +268,6 @@ def _is_ours(connection: sqlite3.Connection, path: Path) -> bool:
     if application or connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         raise _NotOurs(f"{path} is a database, but no score cache")
     return False
-
-
-def _to_wal(connection: sqlite3.Connection) -> None:
-    # Changing the mode asks for the file at once and does not wait: two who make it together have to take turns.
-    for pause in (0.01, 0.05, 0.1, 0.2, 0.4, 0.0):
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in _BUSY or not pause:
-                raise
-            time.sleep(pause)
-        else:
-            return
 
 
 @contextmanager

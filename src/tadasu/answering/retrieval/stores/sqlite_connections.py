@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from tadasu.errors import StoreBusy, StoreDamaged, StoreError, StoreUnwritable
+from tadasu.runtime.write_ahead import log_ahead
 
 _BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 _DAMAGED: Final = frozenset({sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_ERROR})
@@ -41,7 +42,7 @@ class Connections:
             cached_statements=256,
         )
         try:
-            connection.execute("PRAGMA journal_mode = WAL")
+            log_ahead(connection, busy_seconds=self._busy_seconds)
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute("PRAGMA temp_store = MEMORY")
         except BaseException:
