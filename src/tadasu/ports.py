@@ -8,19 +8,20 @@ groups ``tadasu.stores``, ``.graders``, ``.chat``, ``.websearch``) and pass ``ta
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
 from tadasu.core.answers import Evidence
 from tadasu.core.documents import Document, Passage, Reader, Scope
 from tadasu.core.grades import Grade, Verdict
-from tadasu.core.retrieved import Hit, Metric, Retrieval, StoredPassage, WebPage
+from tadasu.core.retrieved import FetchedPages, Hit, Metric, Retrieval, StoredPassage, WebPage
 from tadasu.core.runs import Run, SearchMode
 from tadasu.core.scores import PairScore, ScoreScale
-from tadasu.core.usage import Call, Stage, Tokens
+from tadasu.core.usage import Call, Priority, Stage, Tokens
 from tadasu.core.vectors import PassageText, PassageVectors
 
 if TYPE_CHECKING:
@@ -84,6 +85,46 @@ class Allowance(Protocol):
 
     def check(self, what: str, *, usd: float = 0.0, under_way: int = 0) -> None:
         """Raise BudgetSpent where `what` does not fit any more; `under_way` calls have begun and are in no ledger."""
+        ...
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """A call of an outside service that wants its turn.
+
+    `provider` is whose limits count (``openai``, ``tavily``, a host), `what` names the call in errors. `tokens` and
+    `usd` are estimates of what it will take. `tenant` shares fairly among those who wait.
+    """
+
+    provider: str
+    stage: Stage
+    what: str
+    tokens: int = 0
+    usd: float = 0.0
+    priority: Priority = Priority.NORMAL
+    tenant: str = ""
+
+
+class Scheduler(Protocol):
+    """The one way out: limits, order, retries and circuit breakers of every outside call (DESIGN §3.4)."""
+
+    def turn(self, errand: Errand, *, ledger: Ledger) -> AbstractAsyncContextManager[None]:
+        """One attempt: waits until `errand` may run, and gives its place back however the block ends.
+
+        Raises BudgetSpent where the run's budget or deadline does not allow it, ProviderUnreachable while the
+        provider's circuit is open.
+        """
+        ...
+
+    async def call(self, errand: Errand, work: Callable[[int], Awaitable[T]], *, ledger: Ledger) -> T:
+        """What ``work(attempt)`` gives (attempts count from 1), each attempt in a turn of its own.
+
+        Tried again on ProviderUnreachable and ProviderLimited, after the wait that was asked for or a jittered one,
+        while the deadline and the number of attempts allow; then the last error is raised.
+        """
         ...
 
 
@@ -379,6 +420,23 @@ class CacheCounters(Protocol):
 # --- correction ----------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class WebSearchSettings:
+    """What a web search plugin (group ``tadasu.websearch``, ``open_search(settings) -> WebSearch``) is opened with.
+
+    Each reads what it needs. `base_url` is empty for the provider's own address; `key_variable` names the environment
+    variable that holds the key, read when the first call is made. `engine` is an id that some providers want beside the
+    key (Google's ``cx``). `price` is in US dollars per thousand searches; None: unpriced.
+    """
+
+    folder: Path | None = None
+    base_url: str = ""
+    key_variable: str = ""
+    engine: str = ""
+    timeout_s: float = 10.0
+    price: float | None = None
+
+
 class WebSearch(Protocol):
     """One provider of web pages. Queries derive from the question only, never from passages."""
 
@@ -389,6 +447,18 @@ class WebSearch(Protocol):
 
     async def search(self, query: str, *, limit: int, language: str, ledger: Ledger) -> Sequence[WebPage]:
         """At most `limit` pages, best first; raises SearchFailed or a ProviderError."""
+        ...
+
+
+class PageFetch(Protocol):
+    """Gets the pages that a search named. The web is hostile: see DESIGN §3.3 for what it has to withstand."""
+
+    async def fetch(self, pages: Sequence[WebPage], *, ledger: Ledger) -> FetchedPages:
+        """`pages` with their bodies, in order; pages that have one are left alone, unusable ones are in `dropped`.
+
+        Never raises for what a page or its server did; one slow or broken page costs no other. Raises BudgetSpent where
+        nothing may be fetched any more.
+        """
         ...
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tadasu.errors import SearchFailed, SettingsInvalid
+from tadasu.ports import WebSearchSettings
 from tadasu.providers.websearch.folder import FolderSearch, open_search
 from tadasu.runtime.ledger import RunLedger
 from tadasu.runtime.world import FixedWorld
@@ -17,7 +18,7 @@ def save(folder: Path, *pages: tuple[str, str, str]) -> FolderSearch:
         (folder / f"{name}.html").write_text(f"<html><body><nav>menu</nav><p>{text}</p></body></html>", "utf-8")
         rows.append({"url": f"https://{name}.example/", "title": title, "snippet": text[:20], "file": f"{name}.html"})
     (folder / "index.jsonl").write_text("\n".join(json.dumps(row) for row in rows), "utf-8")
-    return open_search(folder=str(folder))
+    return open_search(WebSearchSettings(folder=folder))
 
 
 @pytest.mark.parametrize(
@@ -41,11 +42,11 @@ async def test_a_file_outside_the_folder_is_refused(tmp_path: Path) -> None:
     row = {"url": "https://x.example/", "title": "x", "file": "../secret.html"}
     (web_folder / "index.jsonl").write_text(json.dumps(row), "utf-8")
     with pytest.raises(SearchFailed, match="outside the folder"):
-        await open_search(folder=str(web_folder)).search(
+        await open_search(WebSearchSettings(folder=web_folder)).search(
             "secret", limit=5, language="en", ledger=RunLedger(FixedWorld())
         )
 
 
 def test_a_folder_that_is_none_is_said_at_the_start(tmp_path: Path) -> None:
     with pytest.raises(SettingsInvalid, match="web.folder"):
-        open_search(folder=str(tmp_path))
+        open_search(WebSearchSettings(folder=tmp_path))

@@ -228,14 +228,15 @@ class Container:
     def outside(self) -> WebReader | None:
         """The web, where one is configured."""
         from tadasu.answering.outside import WebReader
+        from tadasu.ports import WebSearchSettings
 
         chosen = self.settings.web
         if not chosen.provider:
             return None
-        folder = Path(chosen.folder).expanduser()
+        folder = self.workspace.root / Path(chosen.folder).expanduser() if chosen.folder else None
         open_search = load_plugin("tadasu.websearch", chosen.provider)
         return WebReader(
-            web=open_search(folder=str(folder if folder.is_absolute() else self.workspace.root / folder)),
+            web=open_search(WebSearchSettings(folder=folder)),
             encoder=self.encoder,
             counter=self.encoder,
             weights=self.fusion,

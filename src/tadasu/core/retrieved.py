@@ -119,7 +119,7 @@ class Retrieval:
 
     `term_weights` maps each content term of the query to its inverse document frequency (≥ 0) in the searched corpus.
     `context` holds candidates of earlier rounds: graders compare with them (is this one ahead of the others?) but give
-    them no grade, for they have theirs.
+    them no grade, for they have theirs. `dropped` are web pages that were found and could not be used.
     """
 
     query: str
@@ -127,6 +127,7 @@ class Retrieval:
     query_vector: FloatVector | None = None
     term_weights: Mapping[str, float] = field(default_factory=dict)
     context: tuple[Candidate, ...] = ()
+    dropped: tuple[DroppedPage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,3 +162,20 @@ class WebPage:
     media_type: str = "text/html"
     date: str = ""
     language: str = "und"
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedPage:
+    """A page that was found and not used: its address, why (a stable word such as ``cookie_wall``), and in words."""
+
+    url: str
+    reason: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedPages:
+    """What fetching made of some pages, in their order: those that may be used, with body or snippet, and the rest."""
+
+    pages: tuple[WebPage, ...] = ()
+    dropped: tuple[DroppedPage, ...] = ()

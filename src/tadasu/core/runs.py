@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from tadasu.core.answers import Answer, Evidence
 from tadasu.core.documents import Origin, Reader, Scope, Span, Strip
 from tadasu.core.grades import Grade, Verdict, VerdictRule
+from tadasu.core.retrieved import DroppedPage
 from tadasu.core.usage import Call, Cost, total
 
 
@@ -76,6 +77,7 @@ class Round:
     """One retrieval, its grades, its verdict and what was done about it.
 
     `changed` says what differs from the round before (empty for the first). `excluded_*` count what was ruled out.
+    `dropped` are the web pages that were found and not used, each with its reason.
     """
 
     number: int
@@ -90,6 +92,7 @@ class Round:
     action: Action
     duration_ms: float
     error: str = ""
+    dropped: tuple[DroppedPage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,16 @@ class Stage(enum.Enum):
     CHECK = "check"
 
 
+class Priority(enum.IntEnum):
+    """Who goes first where calls have to wait: lower numbers. Waiting makes a call more urgent, so nothing starves."""
+
+    HIGH = 1
+    """Somebody is waiting for the answer."""
+    NORMAL = 2
+    LOW = 3
+    """Work that may wait: deferred corrections, batches, judges."""
+
+
 class Outcome(enum.Enum):
     """How a call ended."""
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from tadasu.core.retrieved import WebPage
 from tadasu.core.usage import Stage
 from tadasu.errors import SearchFailed, SettingsInvalid
-from tadasu.ports import Ledger
+from tadasu.ports import Ledger, WebSearchSettings
 from tadasu.runtime.ledger import timed
 from tadasu.text.analyze import tokens
 
@@ -92,11 +92,11 @@ class FolderSearch:
         return score
 
 
-def open_search(*, folder: str) -> FolderSearch:
-    """The provider for the directory `folder`; raises SettingsInvalid where there is none."""
-    path = Path(folder).expanduser()
-    if not folder or not (path / "index.jsonl").is_file():
-        raise SettingsInvalid(
-            where="tadasu.toml", key="web.folder", reason=f"names no folder with an index.jsonl ({folder or 'empty'})"
-        )
+def open_search(settings: WebSearchSettings) -> FolderSearch:
+    """The provider for the directory `settings.folder`; raises SettingsInvalid where there is none."""
+    path = settings.folder
+    if path is None or not (path / "index.jsonl").is_file():
+        told = path or "empty"
+        reason = f"names no folder with an index.jsonl ({told})"
+        raise SettingsInvalid(where="tadasu.toml", key="web.folder", reason=reason)
     return FolderSearch(path)
