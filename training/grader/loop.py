@@ -135,6 +135,7 @@ class Training:
         self.student = student
         self.plan = plan
         self.progress = Progress()
+        self._before: Progress | None = None
         self._encoder = encoder
         self._folder = rows
         self._out = out
@@ -161,9 +162,21 @@ class Training:
         restore(self.student, kept["student"])
         self._optimizer.load_state_dict(kept["optimizer"])
         self.progress = Progress(**kept["progress"])
+        self._before = Progress(**kept["before"]) if kept.get("before") else None
         # What was read before is not read again first.
         self._draw_anew(self.plan.seed + self.progress.steps)
         return True
+
+    def begin_with(self, checkpoint: Path) -> Progress:
+        """Take over the weights of an earlier run, nothing else: rates, rows and time begin anew.
+
+        Gives how far that run had come; checkpoints keep it, so that a card can tell.
+        """
+        kept = torch.load(checkpoint, weights_only=True)
+        restore(self.student, kept["student"])
+        self._before = Progress(**kept["progress"])
+        self._draw_anew(self.plan.seed + self._before.steps)
+        return self._before
 
     def _draw_anew(self, seed: int) -> None:
         self._rows = Rows(self._folder, japanese=self.plan.japanese, seed=seed)
@@ -237,7 +250,8 @@ class Training:
         half = self.checkpoint.with_suffix(".part")
         plan = json.loads(json.dumps(asdict(self.plan)))
         kept = {"student": saved(self.student), "optimizer": self._optimizer.state_dict(), "plan": plan}
-        torch.save(kept | {"progress": asdict(self.progress)}, half)
+        kept |= {"progress": asdict(self.progress), "before": self._before and asdict(self._before)}
+        torch.save(kept, half)
         half.replace(self.checkpoint)
 
     def evaluate(self, say: Callable[[str], None]) -> dict[str, dict[str, float]]:

@@ -160,3 +160,25 @@ def test_a_tiny_student_learns_goes_on_and_is_exported(
     network = evaluate.figures(evaluate.score(held, torch_scorer(student), encoder))
     assert small["all ja"]["auc"] == pytest.approx(network["all ja"]["auc"], abs=0.05)
     assert small["all en"]["auc"] == pytest.approx(network["all en"]["auc"], abs=0.05)
+
+
+def test_another_run_may_begin_with_the_weights_of_an_earlier_one(
+    student: Student, encoder: PairEncoder, rows: Path, tmp_path: Path
+) -> None:
+    plan = Plan(minutes=0.0001, tokens=256, threads=1, evaluate_groups=1)
+    first = Training(student, plan, encoder, rows=rows, out=tmp_path / "first")
+    first.run(lambda _: None)
+    kept = {name: value.clone() for name, value in student.state_dict().items()}
+    with torch.no_grad():
+        for value in student.parameters():
+            value.add_(1.0)
+    second = Training(student, plan, encoder, rows=rows, out=tmp_path / "second")
+    before = second.begin_with(first.checkpoint)
+    assert before == first.progress
+    assert second.progress.pairs == 0
+    assert all(torch.equal(student.state_dict()[name], value) for name, value in kept.items() if name != "words.weight")
+    second.save()
+    third = Training(student, plan, encoder, rows=rows, out=tmp_path / "second")
+    assert third.resume()
+    third.save()
+    assert torch.load(third.checkpoint, weights_only=True)["before"]["pairs"] == first.progress.pairs
