@@ -17,6 +17,7 @@ CHUNK: Final = 900
 LONG: Final = 4000
 """The same papers as long passages, which no grader here reads in one window; about 900 tokens."""
 K: Final = 10
+NEAR: Final = 4
 HARD: Final = " hard"
 """How the names of sets end whose questions were chosen to be hard."""
 _FIRST: Final = 120
@@ -63,6 +64,8 @@ def pair_sets(*, smoke: bool = False) -> list[PairSet]:
         lambda: _papers("covidqa long", papers, limit=LONG, questions_limit=50, k=8),
         lambda: _topical_english(papers),
         _topical_japanese,
+        lambda: _near_english(papers),
+        _near_japanese,
         lambda: _hard_english(papers),
         _hard_japanese,
     )
@@ -135,6 +138,19 @@ def _topical_japanese() -> PairSet:
     found, asked = _large_articles()
     made = "hybrid search's top ten within the jsquad article (of ten passages or more) of the answer, as above"
     return PairSet("topical ja", "ja", made, found, asked[-200:], K, within_article=True)
+
+
+def _near_english(papers: Sequence[PassageRow]) -> PairSet:
+    """Noise that is hard because it is near, whatever the search made of the answer: no question is chosen by it."""
+    pieces = chunked(Part.COVIDQA, papers, limit=CHUNK)
+    made = "as topical en, every question, the best three passages of noise only"
+    return PairSet("topical en near", "en", made, tuple(pieces), tuple(_in_pieces(pieces)), NEAR, within_article=True)
+
+
+def _near_japanese() -> PairSet:
+    found, asked = _large_articles()
+    made = "as topical ja, the best three passages of noise only"
+    return PairSet("topical ja near", "ja", made, found, asked[-200:], NEAR, within_article=True)
 
 
 def _hard_english(papers: Sequence[PassageRow]) -> PairSet:

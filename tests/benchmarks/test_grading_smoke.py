@@ -30,10 +30,10 @@ def test_a_smoke_run_reports_every_set_and_the_goals(tmp_path: Path) -> None:
     measured = {line["set"] for line in figures["grading"]}
     assert measured == {
         "jsquad", "xquad_en", "popqa", "covidqa", "covidqa long", "topical en", "topical ja",
-        "topical en hard", "topical ja hard",
+        "topical en near", "topical ja near", "topical en hard", "topical ja hard",
     }  # fmt: skip
     features = [line for line in figures["grading"] if line["grader"] == "features alone"]
-    assert len(features) == 9
+    assert len(features) == 11
     assert all(line["positives"] > 0 and line["ungraded"] == 0 for line in features)
     assert figures["machine"]
     assert {goal["what"] for goal in figures["goals"]} >= {
