@@ -13,7 +13,7 @@ from tadasu.answering.refinement import Refined, RefinementSettings, refine
 from tadasu.answering.small_talk import asks_nothing
 from tadasu.core.answers import Answer, Reason
 from tadasu.core.documents import Scope
-from tadasu.core.events import Listener, RunEnded, TextReleased, ignore
+from tadasu.core.events import Listener, RunEnded, RunStarted, TextReleased, ignore
 from tadasu.core.grades import Verdict
 from tadasu.core.runs import Run
 from tadasu.ports import Chance, Clock, Ids, RunBook, TokenCounter, WritingTask
@@ -57,7 +57,8 @@ class Pipeline:
     async def answer(self, inquiry: Inquiry, *, listen: Listener = ignore) -> Run:
         """The complete, saved run for one question. Raises only where the run book cannot be written."""
         ledger = RunLedger(self.clock)
-        created_at = self.clock.now().isoformat(timespec="milliseconds")
+        run_id, created_at = self.ids.new("run"), self.clock.now().isoformat(timespec="milliseconds")
+        listen(RunStarted(run_id, created_at))
         language = inquiry.language or _language(inquiry.question)
         if asks_nothing(inquiry.question):
             query = inquiry.question
@@ -81,7 +82,7 @@ class Pipeline:
             listen(TextReleased(answer.text))
 
         run = Run(
-            id=self.ids.new("run"),
+            id=run_id,
             created_at=created_at,
             question=inquiry.question,
             query=query,

@@ -10,6 +10,14 @@ from tadasu.core.runs import Round, Run
 
 
 @dataclass(frozen=True, slots=True)
+class RunStarted:
+    """A question has arrived: the id that its run will have, and when (ISO 8601, UTC)."""
+
+    run_id: str
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
 class RoundEnded:
     """One retrieval was graded and decided upon."""
 
@@ -31,7 +39,7 @@ class RunEnded:
     run: Run
 
 
-Event = RoundEnded | TextReleased | RunEnded
+Event = RunStarted | RoundEnded | TextReleased | RunEnded
 Listener = Callable[[Event], None]
 
 

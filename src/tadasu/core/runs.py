@@ -77,7 +77,8 @@ class Round:
     """One retrieval, its grades, its verdict and what was done about it.
 
     `changed` says what differs from the round before (empty for the first). `excluded_*` count what was ruled out.
-    `dropped` are the web pages that were found and not used, each with its reason.
+    `dropped` are the web pages that were found and not used, each with its reason. `started_ms` counts from the start of
+    the run.
     """
 
     number: int
@@ -93,6 +94,7 @@ class Round:
     duration_ms: float
     error: str = ""
     dropped: tuple[DroppedPage, ...] = ()
+    started_ms: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

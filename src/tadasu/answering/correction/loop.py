@@ -86,6 +86,7 @@ class CorrectionLoop:
                 verdict=verdict,
                 rule=self._settings.rule,
                 action=action,
+                started_ms=began,
                 duration_ms=ledger.elapsed_ms() - began,
                 error=error,
             )

@@ -109,6 +109,7 @@ async def one_round(
         verdict=verdict,
         rule=settings.rule,
         action=next_action(verdict, Progress(settings=settings)),
+        started_ms=began,
         duration_ms=ledger.elapsed_ms() - began,
     )
 
