@@ -12,7 +12,6 @@ from tadasu.app.settings import Settings
 from tadasu.app.workspace import Workspace
 from tadasu.core.documents import Reader
 from tadasu.core.ids import digest
-from tadasu.errors import SettingsInvalid
 from tadasu.providers.registry import load_plugin
 from tadasu.runtime.world import SystemChance, SystemClock, SystemIds
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from tadasu.answering.correction.policy import CorrectionSettings
     from tadasu.answering.generation.compose import AnswerComposer
     from tadasu.answering.grading.calibration import CorpusCalibration
-    from tadasu.answering.grading.staleness import Staleness
     from tadasu.answering.ingestion.pipeline import Ingestion
     from tadasu.answering.outside import WebReader
     from tadasu.answering.pipeline import Pipeline
@@ -41,10 +39,6 @@ if TYPE_CHECKING:
         ScoreCache,
         Store,
     )
-
-
-_CALLS_WAITED_FOR = 3
-"""Calls of a scoring service that one grading waits for, at the most: many passages take several."""
 
 
 class Container:
@@ -103,28 +97,16 @@ class Container:
     @cached_property
     def grader(self) -> Grader:
         """Grades passages, by this workspace's own calibration where there is one."""
-        if self.calibration is None:
-            return self._opened(self.grader_parts)
-        from tadasu.answering.grading.calibrated import CalibratedGrader
+        from tadasu.app.grading import calibrated_grader
 
-        chosen = self.settings.grading
-        return CalibratedGrader(
-            self.grader_as_made,
-            self.calibration,
-            tau_high=chosen.tau_high,
-            tau_low=chosen.tau_low,
-            look=self._corpus_change,
-        )
+        return calibrated_grader(self)
 
     @cached_property
     def grader_as_made(self) -> Grader:
         """The grader without this workspace's calibration and borders: what `tadasu calibrate` fits."""
-        return self._opened(replace(self.grader_parts, tau_high=None, tau_low=None))
+        from tadasu.app.grading import open_grader
 
-    def _opened(self, parts: GraderParts) -> Grader:
-        open_grader = load_plugin("tadasu.graders", self.settings.grading.grader)
-        grader: Grader = open_grader(parts)
-        return grader
+        return open_grader(self, replace(self.grader_parts, tau_high=None, tau_low=None))
 
     @cached_property
     def calibration(self) -> CorpusCalibration | None:
@@ -135,94 +117,33 @@ class Container:
 
         return read(self.workspace.calibration_file)
 
-    async def _corpus_change(self) -> Staleness | None:
-        from tadasu.app.calibration import corpus_change
-
-        return await corpus_change(self, self.calibration) if self.calibration is not None else None
-
     @property
     def grader_parts(self) -> GraderParts:
         """What the grader is made of, as the settings chose."""
-        from tadasu.ports import GraderParts
+        from tadasu.app.grading import grader_parts
 
-        chosen = self.settings.grading
-        return GraderParts(
-            folder=models_folder() / "grader",
-            tau_high=chosen.tau_high,
-            tau_low=chosen.tau_low,
-            scorer=self.scorer,
-            assessor=self.assessor,
-            fall_back=chosen.fall_back,
-            timeout_s=_CALLS_WAITED_FOR * self.settings.scorer.timeout_s,
-        )
+        return grader_parts(self)
 
     @cached_property
     def scorer(self) -> PairScorer | None:
         """The second tier of grading, remembering its scores; None where the settings name none."""
-        chosen = self.settings.scorer
-        name = self.settings.grading.scorer
-        if not name or self.settings.grading.grader not in {"cascade", "scorer"}:
-            return None
-        from tadasu.answering.grading.cached import CachedScorer
-        from tadasu.ports import ScorerSettings
+        from tadasu.app.grading import open_scorer
 
-        path = Path(chosen.path).expanduser() if chosen.path else None
-        if path is not None and not path.is_absolute():
-            path = self.workspace.root / path
-        open_scorer = load_plugin("tadasu.scorers", name)
-        opened: PairScorer = open_scorer(
-            ScorerSettings(
-                scale=chosen.scale,
-                path=models_folder() / "grader" if path is None and name == "shipped" else path,
-                base_url=chosen.base_url,
-                model=chosen.model,
-                key_variable=chosen.key_variable,
-                timeout_s=chosen.timeout_s,
-                threads=chosen.threads,
-                max_tokens=chosen.max_tokens,
-                price=chosen.price,
-            )
-        )
-        return opened if self.cache is None else CachedScorer(opened, self.cache)
+        return open_scorer(self)
 
     @cached_property
     def assessor(self) -> Grader | None:
-        """The third tier, a language model; None where the settings do not ask for it."""
-        chosen = self.settings.grading
-        if not (chosen.llm or chosen.grader == "llm"):
-            return None
-        if self.chat is None:
-            reason = "needs a chat model, and none is configured: set chat.provider and chat.model"
-            raise SettingsInvalid(where="tadasu.toml", key="grading.llm", reason=reason)
-        from tadasu.answering.grading.llm import LlmGrader
+        """The third tier of grading, a language model; None where the settings do not ask for it."""
+        from tadasu.app.grading import open_assessor
 
-        return LlmGrader(
-            self.chat,
-            prompts=self._prompts("grade"),
-            chance=self.chance,
-            cache=self.cache,
-            batch=chosen.llm_batch,
-            calls=chosen.llm_calls,
-        )
+        return open_assessor(self)
 
     @cached_property
     def cache(self) -> ScoreCache | None:
         """Where scores are remembered; None where the settings turn it off."""
-        from tadasu.ports import CacheSettings
-        from tadasu.runtime.cache import fronted
+        from tadasu.app.grading import open_cache
 
-        chosen = self.settings.cache
-        if not chosen.engine:
-            return None
-        open_cache = load_plugin("tadasu.caches", chosen.engine)
-        settings = CacheSettings(
-            file=self.workspace.scores_file,
-            url_variable=chosen.url_variable,
-            max_mb=chosen.max_mb,
-            days=chosen.days,
-        )
-        cache: ScoreCache = open_cache(settings)
-        return cache if chosen.engine == "memory" else fronted(cache, settings)
+        return open_cache(self)
 
     @cached_property
     def outside(self) -> WebReader | None:
@@ -274,7 +195,7 @@ class Container:
             return AnswerComposer(ExtractiveWriter())
         writer = ChatWriter(
             self.chat,
-            prompts=self._prompts("answer"),
+            prompts=self.prompts("answer"),
             settings=ChatWriterSettings(max_tokens=self.settings.chat.max_tokens),
         )
         return AnswerComposer(writer, fallback=ExtractiveWriter())
@@ -286,9 +207,10 @@ class Container:
 
         if self.chat is None:
             return restate_by_rules
-        return RestateByChat(self.chat, self._prompts("standalone"), self.chance)
+        return RestateByChat(self.chat, self.prompts("standalone"), self.chance)
 
-    def _prompts(self, name: str) -> dict[str, PromptTemplate]:
+    def prompts(self, name: str) -> dict[str, PromptTemplate]:
+        """The prompt `name` in each language."""
         from tadasu.prompts.registry import LANGUAGES, load
 
         return {language: load(name, language) for language in LANGUAGES}
