@@ -31,6 +31,26 @@ class SearchMode(enum.Enum):
     WEB = "web"
 
 
+class StopReason(enum.Enum):
+    """Why the correction loop ended: stable words to count by. The words for a reader are in `Action.reason`."""
+
+    NOT_RECORDED = "not_recorded"
+    """A run that was saved before these words were."""
+    NOTHING_ASKED = "nothing_asked"
+    CORRECT = "correct"
+    SEARCHES_EXHAUSTED = "searches_exhausted"
+    """Still AMBIGUOUS, and as many searches were made as the settings allow."""
+    NO_OTHER_SEARCH = "no_other_search"
+    """Still AMBIGUOUS, and no search was left that would differ from those before."""
+    INCORRECT = "incorrect"
+    NO_DOCUMENTS = "no_documents"
+    GRADER_FAILED = "grader_failed"
+    SEARCH_FAILED = "search_failed"
+    BUDGET_SPENT = "budget_spent"
+    UNGRADED = "ungraded"
+    """A passage could not be graded, and the settings allow no answer then."""
+
+
 class StripFate(enum.Enum):
     """What became of a strip of a passage that went on to refinement."""
 
@@ -45,10 +65,11 @@ class StripFate(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """A step and its reason, in words that stay true when read alone."""
+    """A step and its reason, in words that stay true when read alone; `stop` where no round follows."""
 
     kind: ActionKind
     reason: str
+    stop: StopReason | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +99,8 @@ class Round:
 
     `changed` says what differs from the round before (empty for the first). `excluded_*` count what was ruled out.
     `dropped` are the web pages that were found and not used, each with its reason. `started_ms` counts from the start of
-    the run.
+    the run. `queries` lists the queries of a round that made several at once (sub-questions, rewrites), and is empty
+    where `query` was the only one.
     """
 
     number: int
@@ -95,6 +117,12 @@ class Round:
     error: str = ""
     dropped: tuple[DroppedPage, ...] = ()
     started_ms: float = 0.0
+    queries: tuple[str, ...] = ()
+
+    @property
+    def searches(self) -> int:
+        """How many searches the round was to make."""
+        return len(self.queries) or 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +141,8 @@ class Run:
 
     `question` is what the user wrote, byte for byte; `query` is what retrieval searched for (the same, or the
     standalone form of a follow-up). `created_at` is an ISO 8601 UTC time from the clock port. `stop_reason` says why
-    the correction loop ended. `scope` holds the filters that were asked for. `settings` is a hash of all settings that
-    change answers.
+    the correction loop ended, `stop` the same as a stable word. `scope` holds the filters that were asked for.
+    `settings` is a hash of all settings that change answers.
     """
 
     id: str
@@ -135,6 +163,7 @@ class Run:
     previous_run: str = ""
     warnings: tuple[str, ...] = ()
     scope: Scope = field(default_factory=Scope)
+    stop: StopReason = StopReason.NOT_RECORDED
 
     @property
     def verdict(self) -> Verdict:
