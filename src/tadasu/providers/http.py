@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import math
 import os
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from urllib.parse import urlsplit
+from urllib.parse import quote, quote_plus, urlencode, urlsplit
 
 import httpx2
 
@@ -36,25 +39,59 @@ _UNSENT = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class KeyForm:
+    """Where a service wants its key: behind `prefix` in `header`, or, where `parameter` is not empty, in the query."""
+
+    header: str = "authorization"
+    prefix: str = "Bearer "
+    parameter: str = ""
+
+
+BEARER = KeyForm()
+_under_way: ContextVar[bool] = ContextVar("a call of ours is under way", default=False)
+
+
+class _WithoutQueries(logging.Filter):
+    """The client logs whole addresses, and ours hold keys and questions behind the question mark."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if _under_way.get() and isinstance(record.args, tuple):
+            record.args = tuple(
+                argument.copy_with(query=None) if isinstance(argument, httpx2.URL) else argument
+                for argument in record.args
+            )
+        return True
+
+
+_WITHOUT_QUERIES = _WithoutQueries()
+
+
 class JsonService:
-    """One address that takes JSON by POST and answers in JSON. One attempt a call; connections are kept and reused.
+    """One address that takes JSON by POST or a query by GET, and answers in JSON.
+
+    One attempt a call; connections are kept and reused.
 
     Args:
-        url: where to post.
-        key_variable: environment variable with the bearer token, read at the first call; empty: none is sent.
+        url: whom to ask.
+        key_variable: environment variable with the key, read at the first call; empty: none is sent.
         setting: the setting that names `key_variable`, and the one of the address beside it, for errors.
         most_bytes: longer replies are broken off.
+        key_form: where the key is put.
 
     Raises:
         SettingsInvalid: `url` is no http(s) address, or holds a user name or password.
     """
 
-    def __init__(self, url: str, *, key_variable: str, setting: str, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(
+        self, url: str, *, key_variable: str, setting: str, most_bytes: int = MOST_BYTES, key_form: KeyForm = BEARER
+    ) -> None:
         self.name = _checked(url, setting=f"{setting.rpartition('.')[0]}.base_url")
         self._url = url
         self._key_variable = key_variable
         self._setting = setting
         self._most_bytes = most_bytes
+        self._key_form = key_form
         self._key = ""
         self._client: httpx2.AsyncClient | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -75,11 +112,21 @@ class JsonService:
         """
         # Half a character pair has no bytes in UTF-8; a question mark keeps all offsets.
         content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+        return await self._exchange({}, content, timeout_s=timeout_s)
+
+    async def get(self, parameters: Mapping[str, str], *, timeout_s: float) -> object:
+        """The reply to a query of `parameters`, by GET; see `post`."""
+        return await self._exchange(parameters, None, timeout_s=timeout_s)
+
+    async def _exchange(self, parameters: Mapping[str, str], content: bytes | None, *, timeout_s: float) -> object:
         status, answered = 0, False
         client = await self._open()
+        method = "GET" if content is None else "POST"
+        address, headers = self._address(parameters), self._headers()
+        under_way = _under_way.set(True)
         try:
             async with asyncio.timeout(timeout_s):
-                async with client.stream("POST", self._url, content=content, headers=self._headers()) as response:
+                async with client.stream(method, address, content=content, headers=headers) as response:
                     status, answered = response.status_code, True
                     data = await self._read(response)
         except (TimeoutError, httpx2.TimeoutException) as error:
@@ -89,6 +136,8 @@ class JsonService:
             dropped = isinstance(error, _CLOSED) and not answered
             reason = "the reply broke off" if answered else deepest_cause(error)
             raise self._unreachable(reason, billable=not isinstance(error, _UNSENT), dropped=dropped) from error
+        finally:
+            _under_way.reset(under_way)
         if status != 200:
             raise self._refusal(status, data, response.headers.get("retry-after"))
         try:
@@ -114,6 +163,7 @@ class JsonService:
             return self._client
 
     def _connect(self) -> httpx2.AsyncClient:
+        logging.getLogger("httpx2").addFilter(_WITHOUT_QUERIES)  # the same filter is added once
         plain = self._url.lower().startswith("http://")
         return httpx2.AsyncClient(
             # A redirect would carry the key and the passages to an address that nobody configured.
@@ -130,11 +180,23 @@ class JsonService:
         key = os.environ.get(self._key_variable, "").strip()
         if not key and not is_local(self._url):
             raise KeyMissing(provider=self.name, variable=self._key_variable, setting=self._setting, billable=False)
+        if not (key.isascii() and key.isprintable()):
+            reason = "holds letters that no key has (a copied dash, a line break?); copy the key anew"
+            raise SettingsInvalid(where="environment", key=self._key_variable, reason=reason, billable=False)
         return key
+
+    def _address(self, parameters: Mapping[str, str]) -> str:
+        form = self._key_form
+        secret = {form.parameter: self._key} if self._key and form.parameter else {}
+        query = urlencode({**parameters, **secret}, errors="replace")
+        return f"{self._url}{'&' if '?' in self._url else '?'}{query}" if query else self._url
 
     def _headers(self) -> dict[str, str]:
         headers = {"content-type": "application/json", "accept": "application/json", "accept-encoding": "identity"}
-        return headers | {"authorization": f"Bearer {self._key}"} if self._key else headers
+        form = self._key_form
+        if not self._key or form.parameter:
+            return headers
+        return headers | {form.header: f"{form.prefix}{self._key}"}
 
     async def _read(self, response: httpx2.Response) -> bytes:
         parts: list[bytes] = []
@@ -148,13 +210,15 @@ class JsonService:
         return b"".join(parts)
 
     def _unreachable(self, reason: str, **details: object) -> ProviderUnreachable:
-        return ProviderUnreachable(provider=self.name, reason=self._without_key(reason), **details)
+        return ProviderUnreachable(provider=self.name, reason=self.without_key(reason), **details)
 
     def _refusal(self, status: int, data: bytes, wait: str | None) -> ProviderError:
-        told = self._without_key(_message(data))
+        told = _message(data, hide=self.without_key)
         reason = f"HTTP {status}: {told}" if told else f"HTTP {status}"
         if 200 < status < 300:
-            return ProviderAnswerInvalid(provider=self.name, reason=reason, billable=True)
+            return ProviderAnswerInvalid(
+                provider=self.name, reason=reason, status=status, retry_after_s=retry_after(wait), billable=True
+            )
         if 300 <= status < 400:
             reason = f"HTTP {status}: it redirects, which is not followed"
         retry_after_s = retry_after(wait)
@@ -164,8 +228,11 @@ class JsonService:
             return self._unreachable(reason, status=status, retry_after_s=retry_after_s, billable=False)
         return ProviderRefused(provider=self.name, reason=reason, status=status, billable=False)
 
-    def _without_key(self, text: str) -> str:
-        return text.replace(self._key, "…") if self._key else text
+    def without_key(self, text: str) -> str:
+        """`text`, which a service may have made from our request, without the key."""
+        for written in {self._key, quote(self._key, safe=""), quote_plus(self._key)} if self._key else ():
+            text = text.replace(written, "…")
+        return text
 
 
 def retry_after(header: str | None) -> float | None:
@@ -213,7 +280,7 @@ def _checked(url: str, *, setting: str) -> str:
     return f"{parts.scheme}://{place}{f':{port}' if port else ''}{parts.path}"
 
 
-def _message(data: bytes) -> str:
+def _message(data: bytes, *, hide: Callable[[str], str] = str) -> str:
     """What an error's body says, in any of the usual forms, on one line; empty where it says nothing readable."""
     try:
         body = json.loads(data)
@@ -225,4 +292,4 @@ def _message(data: bytes) -> str:
             if name == "error" and isinstance(body, dict):
                 body = body.get("message") or body
             break
-    return " ".join(str(body).split())[:200]
+    return hide(" ".join(str(body).split()))[:200]  # cut last: half a key is a secret too
