@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 from tadasu.core.answers import Evidence
 from tadasu.core.documents import Document, Passage, Reader, Scope
 from tadasu.core.grades import Grade, Verdict
+from tadasu.core.limits import Admission, Ration
 from tadasu.core.retrieved import FetchedPages, Hit, Metric, Retrieval, StoredPassage, WebPage
 from tadasu.core.runs import Run, SearchMode
 from tadasu.core.scores import PairScore, ScoreScale
@@ -88,6 +89,16 @@ class Allowance(Protocol):
         ...
 
 
+@runtime_checkable
+class Standing(Protocol):
+    """What a ledger may say of whose run it is: how urgent its calls are, and for which tenant."""
+
+    @property
+    def priority(self) -> Priority: ...  # noqa: D102 - said above
+    @property
+    def tenant(self) -> str: ...  # noqa: D102
+
+
 T = TypeVar("T")
 
 
@@ -125,6 +136,22 @@ class Scheduler(Protocol):
         Tried again on ProviderUnreachable and ProviderLimited, after the wait that was asked for or a jittered one,
         while the deadline and the number of attempts allow; then the last error is raised.
         """
+        ...
+
+
+class LimitStore(Protocol):
+    """Counts what is under way at each provider, for all who share it. Any thread and event loop may ask."""
+
+    async def admit(self, provider: str, ration: Ration, *, tokens: int = 0, riding: bool = False) -> Admission:
+        """A place within `ration`, or a wait; a call that is `riding` on another's place counts in the rates only."""
+        ...
+
+    async def give_back(self, provider: str, ticket: str) -> None:
+        """The call of `ticket` has ended. Never raises; unknown tickets are ignored."""
+        ...
+
+    async def close_for(self, provider: str, seconds: float) -> None:
+        """Admit nobody at `provider` for `seconds`; what was asked for longer stays."""
         ...
 
 
