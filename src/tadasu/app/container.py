@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from tadasu.answering.retrieval.embedders.onnx import OnnxEncoder
     from tadasu.answering.retrieval.fusion import FusionTable
     from tadasu.answering.retrieval.hybrid import HybridSearch
+    from tadasu.app.telemetry import Telemetry
     from tadasu.ports import (
         Chance,
         ChatModel,
@@ -222,12 +224,25 @@ class Container:
 
         return SqlRunBook.open(self.workspace.state_file)
 
+    @cached_property
+    def telemetry(self) -> Telemetry:
+        """What is told about runs: spans, counters, log lines."""
+        from tadasu.app.telemetry import Telemetry
+
+        return Telemetry(self.settings)
+
     @property
     def correction(self) -> CorrectionSettings:
         """Bounds and choices of the correction loop."""
         from tadasu.answering.correction.policy import CorrectionSettings
 
         return CorrectionSettings(**dict(self.settings.correction), web_results=self.settings.web.results)
+
+    @property
+    def settings_hash(self) -> str:
+        """One word for all settings that may change answers."""
+        telling = self.settings.model_dump_json(exclude={"telemetry"})
+        return digest(telling, self.calibration.id if self.calibration else "")[:16]
 
     @cached_property
     def pipeline(self) -> Pipeline:
@@ -255,7 +270,7 @@ class Container:
             clock=self.clock,
             ids=self.ids,
             chance=self.chance,
-            settings_hash=digest(chosen.model_dump_json(), self.calibration.id if self.calibration else "")[:16],
+            settings_hash=self.settings_hash,
         )
 
     @cached_property
@@ -286,6 +301,8 @@ class Container:
 
     async def close(self) -> None:
         """Give back what was opened."""
+        if "telemetry" in self.__dict__:
+            await asyncio.to_thread(self.telemetry.close)
         if "store" in self.__dict__:
             await self.store.close()
         if self.__dict__.get("cache") is not None:

@@ -7,13 +7,14 @@ settings: a setting names the environment variable that holds one.
 
 from __future__ import annotations
 
+import enum
 import json
 import re
 import tomllib
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -43,6 +44,16 @@ def _listed(value: object) -> object:
 
 Names = Annotated[tuple[str, ...], NoDecode, BeforeValidator(_listed)]
 """Several names; in the environment with commas between them, or as JSON."""
+
+
+def _addressed(value: str) -> str:
+    if value and not re.match(r"https?://[^\s/]", value):
+        raise ValueError("write it as http://host:port or https://host")
+    return value
+
+
+Address = Annotated[str, AfterValidator(_addressed)]
+"""The address of a service, or nothing."""
 
 
 class Section(BaseModel):
@@ -177,6 +188,30 @@ class BudgetSection(Section):
     usd: float | None = Field(None, ge=0, description="US dollars; unset: no limit.")
 
 
+class LogForm(enum.Enum):
+    """How log lines are written to stderr."""
+
+    PLAIN = "plain"
+    JSON = "json"
+
+
+class TelemetrySection(Section):
+    """What is told about runs, and to whom."""
+
+    endpoint: Address = Field(
+        "", description="Collector of traces, as in http://localhost:4318; empty: as the OTEL_* variables say, or none."
+    )
+    timeout_s: float = Field(
+        2.0, gt=0, le=60, description="Seconds that a command waits for the collector before it ends."
+    )
+    content: bool = Field(default=False, description="Traces and logs hold questions, queries and answers too.")
+    logs: LogForm = Field(LogForm.PLAIN, description="json: a line for every round and run, as JSON, on stderr.")
+    prometheus_port: int | None = Field(
+        None, ge=1, le=65535, description="Port for /metrics while a command runs; unset: none."
+    )
+    prometheus_host: str = Field("127.0.0.1", description="Address that this port listens on.")
+
+
 class Settings(BaseSettings):
     """All settings of one workspace."""
 
@@ -198,6 +233,7 @@ class Settings(BaseSettings):
     refinement: RefinementSection = RefinementSection()
     chat: ChatSection = ChatSection()
     budget: BudgetSection = BudgetSection()
+    telemetry: TelemetrySection = TelemetrySection()
 
     @classmethod
     def settings_customise_sources(

@@ -117,7 +117,8 @@ class Tadasu:
             session=session,
             language=language,
         )
-        return await self.container.pipeline.answer(inquiry, listen=listen)
+        with self.container.telemetry.watching(listen) as heard:
+            return await self.container.pipeline.answer(inquiry, listen=heard)
 
     async def search(
         self, query: str, *, k: int | None = None, mode: SearchMode = SearchMode.HYBRID, scope: Scope | None = None
