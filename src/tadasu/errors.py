@@ -11,6 +11,7 @@
     │   ├── KeyMissing               key_missing
     │   ├── PluginUnknown            plugin_unknown
     │   ├── LabelsTooFew             labels_too_few
+    │   ├── ConsentMissing           consent_missing
     │   └── InputInvalid             input_invalid   a line of a batch, a label, an option
     ├── NotFound                                     4  the thing named does not exist (or is not yours)
     │   ├── RunNotFound              run_not_found
@@ -49,6 +50,8 @@
     ├── GradingFailed                grading_failed  5
     ├── SearchFailed                 search_failed   5
     └── BudgetSpent                  budget_spent    5
+        ├── RunBudgetSpent           run_budget_spent
+        └── DayBudgetSpent           day_budget_spent
 
 Each error keeps what it happened to as keyword arguments (``error.details``), a message built from them, and a ``hint``
 that says what to do next. ``code`` is stable: scripts and translations refer to it. Doors (the command line, the
@@ -155,6 +158,14 @@ class LabelsTooFew(UsageError):
     code = "labels_too_few"
     message = "{relevant} relevant and {irrelevant} irrelevant pairs count, and {least} of each are the least."
     hint_template = "Label more with `tadasu label`: 60 labels take about ten minutes and are a good start."
+
+
+class ConsentMissing(UsageError):
+    """Work that may cost money would begin, and nobody agreed to it."""
+
+    code = "consent_missing"
+    message = "Nothing was begun: it may cost money ({estimate}), and nobody is here to agree to that."
+    hint_template = "Agree beforehand with --yes."
 
 
 class InputInvalid(UsageError):
@@ -444,11 +455,11 @@ class ProviderAnswerInvalid(ProviderError):
 
 
 class PriceUnknown(ProviderError):
-    """A money budget is set, and the model has no price."""
+    """A money budget is set, and what is to be called has no price."""
 
     code = "price_unknown"
-    message = "{provider}: the model {model} has no known price, and a money budget is set."
-    hint_template = "Give its price in tadasu.toml under prices.{model}."
+    message = "{provider}: {model} has no known price, and a limit of money is set."
+    hint_template = 'Give its price in tadasu.toml under [prices], or set prices.unpriced = "say" to go on without.'
 
 
 class GradingFailed(TadasuError):
@@ -471,3 +482,22 @@ class BudgetSpent(TadasuError):
     code = "budget_spent"
     message = "The budget of this run is spent ({what})."
     hint_template = "Raise the limit under [budget] in tadasu.toml."
+
+
+class RunBudgetSpent(BudgetSpent):
+    """A limit of one run does not allow its next call."""
+
+    code = "run_budget_spent"
+    message = "The budget of this run does not allow {what}: {setting} is {limit}, {used} used, {needed} more needed."
+    hint_template = "Raise {setting} in tadasu.toml."
+
+
+class DayBudgetSpent(BudgetSpent):
+    """A limit of the day, of one tenant or of all, does not allow the next call."""
+
+    code = "day_budget_spent"
+    message = (
+        "The budget of the day does not allow {what}: {setting} is {limit}, {used} used, {needed} more needed. "
+        "The day ends at {ends}."
+    )
+    hint_template = "Wait until then, or raise {setting} in tadasu.toml."

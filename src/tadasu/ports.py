@@ -22,7 +22,7 @@ from tadasu.core.limits import Admission, Ration
 from tadasu.core.retrieved import FetchedPages, Hit, Metric, Retrieval, StoredPassage, WebPage
 from tadasu.core.runs import Run, SearchMode
 from tadasu.core.scores import PairScore, ScoreScale
-from tadasu.core.usage import Call, Priority, Stage, Tokens
+from tadasu.core.usage import Call, Charge, Day, Priority, Stage, Tokens, Used
 from tadasu.core.vectors import PassageText, PassageVectors
 
 if TYPE_CHECKING:
@@ -97,6 +97,33 @@ class Standing(Protocol):
     def priority(self) -> Priority: ...  # noqa: D102 - said above
     @property
     def tenant(self) -> str: ...  # noqa: D102
+
+
+@runtime_checkable
+class Purse(Protocol):
+    """What a ledger may offer besides: room for a call that is about to be made, held until its true cost is known."""
+
+    def hold(self, charge: Charge) -> AbstractAsyncContextManager[Ledger]:
+        """A ledger for the one call in the block. Its first line there takes the place of the estimate.
+
+        Raises BudgetSpent where `charge` does not fit beside what is used and held, PriceUnknown where a limit of money
+        needs a price and there is none.
+        """
+        ...
+
+
+class DayBook(Protocol):
+    """What a day's work takes, over all processes that share it. Blocking: callers move it off the event loop."""
+
+    def enter(
+        self, key: str, *, tenant: str, moment: datetime, day: Day, used: Used, allow: Callable[[Used, Used], None]
+    ) -> None:
+        """Write that the work `key`, begun at `moment`, takes `used`, what it holds included; replaces its last entry.
+
+        Before that, ``allow(of all, of the tenant)`` is told what else was used on `day`; what it raises leaves the
+        book as it was. The whole is one step: no other process can come in between.
+        """
+        ...
 
 
 T = TypeVar("T")

@@ -20,10 +20,12 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from tadasu.errors import StateDamaged, StateIncompatible, StoreBusy, StoreError, StoreUnwritable
 from tadasu.runtime.write_ahead import log_ahead
 
-NEWEST: Final = "0001"
+NEWEST: Final = "0002"
 """The revision that this code works with; a test holds it against the migrations."""
 _MIGRATIONS: Final = Path(__file__).with_name("migrations")
 _BEGIN: Final = "tadasu_begin"
+_LOCK: Final = 0x7AD_A50
+"""What PostgreSQL's advisory lock of `alone` is called; SQLite has one writer anyway."""
 
 
 def open_database(place: Path | str, *, busy_seconds: float = 5.0) -> Engine:
@@ -91,6 +93,15 @@ def _revision(connection: Connection) -> str | None:
         return None
     found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
     return None if found is None else str(found)
+
+
+@contextmanager
+def alone(engine: Engine) -> Iterator[Connection]:
+    """A transaction that no other writer can come in between: what it reads is so until it has written."""
+    with engine.connect().execution_options(**{_BEGIN: "BEGIN IMMEDIATE"}) as connection, connection.begin():
+        if engine.dialect.name == "postgresql":
+            connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+        yield connection
 
 
 @contextmanager

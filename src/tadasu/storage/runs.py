@@ -9,14 +9,15 @@ from typing import Any
 
 from pydantic import TypeAdapter
 from pydantic_core import to_json
-from sqlalchemy import ColumnElement, Engine, and_, exists, func, insert, not_, select
+from sqlalchemy import ColumnElement, Engine, and_, delete, exists, func, insert, not_, select
 from sqlalchemy.exc import IntegrityError
 
 from tadasu.core.documents import Reader
-from tadasu.core.runs import Run
+from tadasu.core.runs import Run, SearchMode
+from tadasu.core.usage import used_by
 from tadasu.errors import InputInvalid, RunNotFound
 from tadasu.storage.database import open_database, translated
-from tadasu.storage.tables import run_access, run_calls, runs
+from tadasu.storage.tables import open_work, run_access, run_calls, run_facts, runs
 
 LAST = "last"
 
@@ -54,6 +55,9 @@ class SqlRunBook:
                         connection.execute(_INSERT_CALLS, calls)
                     if access:
                         connection.execute(_INSERT_ACCESS, access)
+                    connection.execute(_INSERT_FACTS, facts_row(run))
+                    # From here on the run itself tells what it took.
+                    connection.execute(delete(open_work).where(open_work.c.id == run.id))
             except IntegrityError as error:
                 raise ValueError(f"there is a run {run.id} already") from error
 
@@ -62,7 +66,7 @@ class SqlRunBook:
 
         Raises RunNotFound, and InputInvalid where several ids start so.
         """
-        visible = select(runs.c.record).where(_may_read(reader))
+        visible = select(runs.c.record).where(may_read(reader))
         with translated(self._engine), self._engine.connect() as connection:
             if run_id == LAST:
                 records = connection.scalars(_newest_first(visible).limit(1)).all()
@@ -83,7 +87,7 @@ class SqlRunBook:
         """The newest `limit` runs that `reader` may read, newest first."""
         if limit <= 0:
             return []
-        visible = select(runs.c.record).where(_may_read(reader))
+        visible = select(runs.c.record).where(may_read(reader))
         with translated(self._engine), self._engine.connect() as connection:
             records = connection.scalars(_newest_first(visible).limit(limit)).all()
         return [read_run(record) for record in records]
@@ -92,13 +96,15 @@ class SqlRunBook:
 _INSERT_RUN = insert(runs)
 _INSERT_CALLS = insert(run_calls)
 _INSERT_ACCESS = insert(run_access)
+_INSERT_FACTS = insert(run_facts)
 
 
 def _newest_first(query: Any) -> Any:
     return query.order_by(runs.c.created_at.desc(), runs.c.sequence.desc())
 
 
-def _may_read(reader: Reader) -> ColumnElement[bool]:
+def may_read(reader: Reader) -> ColumnElement[bool]:
+    """The condition on `runs` that a reader's queries carry; see `SqlRunBook` for why it is safe."""
     beyond = exists().where(
         and_(run_access.c.run_id == runs.c.id, run_access.c.group_name.not_in(sorted(reader.groups)))
     )
@@ -138,6 +144,27 @@ def _run_row(run: Run) -> dict[str, object]:
     }
 
 
+def facts_row(run: Run) -> dict[str, object]:
+    """What `run` is counted and grouped by, for `run_facts`."""
+    used = used_by(run.calls)
+    return {
+        "run_id": run.id,
+        "created_at": run.created_at,
+        "tenant": run.reader.tenant,
+        "query": run.query,
+        "language": run.language,
+        "status": run.answer.status.value,
+        "reason": "" if run.answer.reason is None else run.answer.reason.value,
+        "rounds": len(run.rounds),
+        "web": any(one.mode is SearchMode.WEB for one in run.rounds),
+        "stop_reason": str(getattr(run.stop_reason, "value", run.stop_reason)),
+        "calls": used.calls,
+        "tokens": used.tokens,
+        "cost_usd": used.usd,
+        "duration_ms": run.duration_ms,
+    }
+
+
 def _call_rows(run: Run) -> list[dict[str, object]]:
     return [
         {
@@ -156,6 +183,7 @@ def _call_rows(run: Run) -> list[dict[str, object]]:
             "attempt": call.attempt,
             "items": call.items,
             "error": call.error,
+            "cached": call.cached,
         }
         for position, call in enumerate(run.calls)
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy import Column, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import Boolean, Column, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text
 
 metadata: Final = MetaData()
 
@@ -49,6 +49,44 @@ run_calls: Final = Table(
     Column("attempt", Integer, nullable=False),
     Column("items", Integer, nullable=False),
     Column("error", Text, nullable=False),
+    Column("cached", Integer, nullable=False, server_default="0"),
+)
+
+# What runs are counted and grouped by. Beside `runs`, whose rows are long: SQLite would read all of a record to get at
+# a column behind it.
+run_facts: Final = Table(
+    "run_facts",
+    metadata,
+    Column("run_id", String(80), ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    Column("created_at", String(40), nullable=False),
+    Column("tenant", String(200), nullable=False),
+    Column("query", Text, nullable=False),
+    Column("language", String(20), nullable=False),
+    Column("status", String(20), nullable=False),
+    Column("reason", String(40), nullable=False),
+    Column("rounds", Integer, nullable=False),
+    Column("web", Boolean, nullable=False),
+    Column("stop_reason", Text, nullable=False),
+    Column("calls", Integer, nullable=False),
+    Column("tokens", Integer, nullable=False),
+    Column("cost_usd", Float, nullable=False),
+    Column("duration_ms", Float, nullable=False),
+    Index("run_facts_by_time", "created_at", "tenant"),
+)
+
+# What work takes that no run tells of yet, estimates of its calls under way included; `id` is the run's. A row that
+# stays is of work that was broken off.
+open_work: Final = Table(
+    "open_work",
+    metadata,
+    Column("id", String(80), primary_key=True),
+    Column("created_at", String(40), nullable=False),
+    Column("tenant", String(200), nullable=False),
+    Column("calls", Integer, nullable=False),
+    Column("tokens", Integer, nullable=False),
+    Column("cost_usd", Float, nullable=False),
+    Column("seconds", Float, nullable=False),
+    Index("open_work_by_time", "created_at", "tenant"),
 )
 
 # One row per group that the asker was in: a reader must be in all of them. See runs.py for why that is safe.

@@ -1,0 +1,94 @@
+"""Limits of a day, for one tenant and for all, over every process that shares the book."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime
+
+from tadasu.core.usage import DOLLARS, Charge, Day, Money, Used
+from tadasu.errors import DayBudgetSpent
+from tadasu.ports import DayBook
+
+
+@dataclass(frozen=True, slots=True)
+class DayLimits:
+    """What all work of a day may use together; None means no limit. As `Limits`, seconds are those that runs took."""
+
+    seconds: float | None = None
+    calls: int | None = None
+    usd: float | None = None
+    tokens: int | None = None
+
+    @property
+    def any(self) -> bool:
+        """Whether there is a limit at all."""
+        return any(limit is not None for limit in (self.seconds, self.calls, self.usd, self.tokens))
+
+
+class DayBudget:
+    """One run's share in the limits of its day: all that it takes is in the book before it is spent.
+
+    Money and tokens are exact over all processes: every call that costs some is entered with its estimate, in one step
+    with the look at the limit, so the day goes over by no more than estimates are wrong. Lines and seconds of work on
+    this machine are entered with the next such call and at the end of the run: there, the runs that are under way may
+    each go over by what one run may use.
+    """
+
+    def __init__(
+        self,
+        book: DayBook,
+        *,
+        key: str,
+        tenant: str,
+        moment: datetime,
+        day: Day,
+        overall: DayLimits,
+        per_tenant: DayLimits,
+        money: Money = DOLLARS,
+    ) -> None:
+        self._book = book
+        self._key = key
+        self._tenant = tenant
+        self._moment = moment
+        self._day = day
+        self._limits = {"budget.day_": overall, "budget.tenant_day_": per_tenant}
+        self._money = money
+
+    async def take(self, charge: Charge, *, used: Used) -> None:
+        """Enter `used`, what the run takes and holds, `charge` included; raises DayBudgetSpent if it does not fit."""
+        if any(limits.any for limits in self._limits.values()):
+            await asyncio.to_thread(self._enter, charge, used)
+
+    def keep(self, used: Used) -> None:
+        """Enter `used` whatever the limits are: it was spent."""
+        self._book.enter(
+            self._key, tenant=self._tenant, moment=self._moment, day=self._day, used=used, allow=lambda _all, _own: None
+        )
+
+    def _enter(self, charge: Charge, used: Used) -> None:
+        def allow(of_all: Used, of_tenant: Used) -> None:
+            for (prefix, limits), others in zip(self._limits.items(), (of_all, of_tenant), strict=True):
+                self._judge(prefix, limits, charge, others + used)
+
+        self._book.enter(self._key, tenant=self._tenant, moment=self._moment, day=self._day, used=used, allow=allow)
+
+    def _judge(self, prefix: str, limits: DayLimits, charge: Charge, used: Used) -> None:
+        """`used` is all of the day, this run and what it holds included."""
+        if limits.seconds is not None and used.seconds >= limits.seconds:
+            self._refuse(charge, f"{prefix}seconds", f"{limits.seconds:g} s", f"{used.seconds:.1f} s", "0 s")
+        if limits.calls is not None and used.calls > limits.calls:
+            self._refuse(charge, f"{prefix}calls", f"{limits.calls:,}", f"{used.calls - 1:,}", "1")
+        # Work that costs nothing goes on when the money is gone.
+        if limits.tokens is not None and charge.tokens and used.tokens > limits.tokens:
+            before, needed = used.tokens - charge.tokens, charge.tokens
+            self._refuse(charge, f"{prefix}tokens", f"{limits.tokens:,}", f"{before:,}", f"{needed:,}")
+        if limits.usd is not None and charge.usd and used.usd > limits.usd:
+            shown = self._money.shown
+            spent, needed = shown(max(0.0, used.usd - charge.usd)), shown(charge.usd)
+            self._refuse(charge, f"{prefix}money", shown(limits.usd), spent, needed)
+
+    def _refuse(self, charge: Charge, setting: str, limit: str, used: str, needed: str) -> None:
+        raise DayBudgetSpent(
+            what=charge.what, setting=setting, limit=limit, used=used, needed=needed, ends=self._day.ends_here
+        )
