@@ -16,7 +16,7 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from tadasu.answering.grading.cached import CachedScorer
-from tadasu.answering.grading.combination import FILE, FORMAT
+from tadasu.answering.grading.combination import FILE, FORMAT, lead_of
 from tadasu.answering.grading.cross_encoder import open_shipped
 from tadasu.answering.grading.features import open_features
 from tadasu.answering.grading.model import Numbers
@@ -41,7 +41,7 @@ from training.feature_rows import MODELS, open_encoder
 from training.feature_sets import english, japanese
 from training.grader.weighing_rows import Read, read_all
 
-VERSION = "1"
+VERSION = "2"
 SETS = {"ja": japanese, "en": english}
 LOST = 0.005
 WRONG = 0.005
@@ -54,6 +54,7 @@ WRONGLY_INCORRECT = 0.01
 _STRENGTH = 1.0
 _CERTAIN = 1e-4
 _FEWEST_ABOVE = 100
+EVERYTHING = {"low": -1.0, "high": 2.0}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -74,20 +75,15 @@ async def fit_all(models: Path, *, scorer: PairScorer, cache: Path | None, quest
     began = time.perf_counter()
     encoder = open_encoder(models, cache=cache)
     features = open_features(models / "grader")
-    languages: dict[str, Any] = {}
     read: dict[str, list[Read]] = {}
     for language, make in SETS.items():
         asked = make(Split.CALIBRATE)
         if questions:
             asked = replace(asked, asked=asked.asked[:questions])
-        rows = await read_all(asked, models=models, encoder=encoder, features=features, scorer=scorer)
-        languages[language], read[language] = fit_language(rows), rows
-    bands = [part["band"] for part in languages.values()]
-    band = {"low": min(one["low"] for one in bands), "high": max(one["high"] for one in bands)}
+        read[language] = await read_all(asked, models=models, encoder=encoder, features=features, scorer=scorer)
+    languages = fit_read(read)
     for language, part in languages.items():
-        part["band"] = band
-        part["report"] |= costs(read[language], part, band)
-        print(f"{language}: {json.dumps(part['report'])}, band {band}", file=sys.stderr, flush=True)
+        print(f"{language}: {json.dumps(part['report'])}, band {part['band']}", file=sys.stderr, flush=True)
     written = {
         "format": FORMAT,
         "version": f"{VERSION}-{features.id}",
@@ -99,26 +95,47 @@ async def fit_all(models: Path, *, scorer: PairScorer, cache: Path | None, quest
     print(f"written to {path} in {time.perf_counter() - began:.0f} s", file=sys.stderr)
 
 
-def fit_language(rows: Sequence[Read]) -> dict[str, Any]:
-    """One language: weights and curves, borders, band, and what was seen while choosing them."""
+def fit_read(read: Mapping[str, Sequence[Read]]) -> dict[str, Any]:
+    """Every language: the widest of their bands for all, then each one's numbers within it."""
+    bands = [band_of(*_known(rows)) for rows in read.values()]
+    band = {"low": min(one["low"] for one in bands), "high": max(one["high"] for one in bands)}
+    languages = {language: fit_language(rows, band) for language, rows in read.items()}
+    for language, part in languages.items():
+        part["report"] |= costs(read[language], part, band)
+    return languages
+
+
+def _known(rows: Sequence[Read]) -> tuple[Numbers, NDArray[np.int8]]:
     counted = np.concatenate([row.counted for row in rows])
     read = np.concatenate([row.read for row in rows])
     labels = np.concatenate([row.labels for row in rows])
-    both_inputs = np.stack([logits_of(counted), read], axis=1)
-    known = (labels >= 0) & np.isfinite(both_inputs).all(axis=1)
-    both = weigh(both_inputs[known], labels[known])
+    known = (labels >= 0) & np.isfinite(counted) & np.isfinite(read)
+    return counted[known], labels[known]
+
+
+def fit_language(rows: Sequence[Read], band: dict[str, float]) -> dict[str, Any]:
+    """One language, only what lies within `band` being read: weights, curves, borders, and what was seen."""
+    counted = np.concatenate([row.counted for row in rows])
+    read = np.concatenate([row.read for row in rows])
+    labels = np.concatenate([row.labels for row in rows])
+    inputs = np.stack([logits_of(counted), read, leads(rows, band)], axis=1)
+    known = (labels >= 0) & np.isfinite(inputs[:, :2]).all(axis=1)
+    led_by = known & np.isfinite(inputs[:, 2])
+    led = weigh(inputs[led_by], labels[led_by])
+    both = weigh(inputs[known, :2], labels[known])
     alone = weigh(read[known][:, None], labels[known])
-    probabilities = apply(both, both_inputs)
-    thresholds, evidence = borders(rows, probabilities)
+    probabilities = weighed({"led": led, "both": both}, inputs)
+    thresholds, evidence = borders(rows, decided(counted, probabilities, band))
     strips = [np.concatenate([getattr(row, name) for row in rows]) for name in ("strips_counted", "strips_read")]
     strip_labels = np.concatenate([row.strip_labels for row in rows])
     strip_inputs = np.stack([logits_of(strips[0]), strips[1]], axis=1)
     return {
+        "led": led,
         "both": both,
         "alone": alone,
         "strips": weigh(strip_inputs, strip_labels),
         "strips_alone": weigh(strips[1][:, None], strip_labels),
-        "band": band_of(counted[known], labels[known]),
+        "band": band,
         "thresholds": {"high": thresholds.high, "low": thresholds.low},
         "report": {
             "retrievals": len(rows),
@@ -126,7 +143,8 @@ def fit_language(rows: Sequence[Read]) -> dict[str, Any]:
             "with the answer": int((labels == 1).sum()),
             "auc features": round(auc(counted[known], labels[known]), 4),
             "auc reader": round(auc(read[known], labels[known]), 4),
-            "auc both": round(auc(probabilities[known], labels[known]), 4),
+            "auc both": round(auc(apply(both, inputs[:, :2])[known], labels[known]), 4),
+            "auc led": round(auc(probabilities[known], labels[known]), 4),
             **evidence,
         },
     }
@@ -153,12 +171,29 @@ def weigh(inputs: Numbers, labels: NDArray[np.int8]) -> dict[str, Any]:
     }
 
 
-def apply(weighing: dict[str, Any], inputs: Numbers) -> Numbers:
+def apply(weighing: Mapping[str, Any], inputs: Numbers) -> Numbers:
     """Probabilities of (n, columns) inputs; NaN where an input is."""
     logits = inputs @ np.array(weighing["weights"]) + weighing["bias"]
     found: Numbers = np.interp(logits, weighing["knots"], weighing["heights"])
     found[np.isnan(logits)] = np.nan
     return found
+
+
+def leads(rows: Sequence[Read], band: dict[str, float]) -> Numbers:
+    """`lead_of` for every passage, over those of its retrieval that lie within `band`; NaN without any."""
+    found: list[float] = []
+    for row in rows:
+        counts = np.isfinite(row.read) & _inside(row.counted, band)
+        for at, logit in enumerate(row.read):
+            rivals = np.flatnonzero(counts)
+            lead = lead_of(float(logit), row.read[rivals[rivals != at]].tolist())
+            found.append(np.nan if lead is None else lead)
+    return np.array(found)
+
+
+def weighed(fitted: Mapping[str, Any], inputs: Numbers) -> Numbers:
+    """Probabilities of (n, 3) inputs as the cascade gives them: by `led`, and by `both` where there is no lead."""
+    return np.where(np.isnan(inputs[:, 2]), apply(fitted["both"], inputs[:, :2]), apply(fitted["led"], inputs))
 
 
 def borders(rows: Sequence[Read], probabilities: Numbers) -> tuple[Thresholds, dict[str, float]]:
@@ -199,7 +234,7 @@ def band_of(counted: Numbers, labels: NDArray[np.int8]) -> dict[str, float]:
     return {"low": round(low * 0.999, 5), "high": round(min(1.0, high + 1e-5), 5)}
 
 
-def costs(rows: Sequence[Read], fitted: dict[str, Any], band: dict[str, float]) -> dict[str, float]:
+def costs(rows: Sequence[Read], fitted: Mapping[str, Any], band: dict[str, float]) -> dict[str, float]:
     """What deciding outside `band` by the features alone costs, and what it saves.
 
     Raises ValueError where the cascade sorts worse than is allowed.
@@ -207,15 +242,16 @@ def costs(rows: Sequence[Read], fitted: dict[str, Any], band: dict[str, float]) 
     counted = np.concatenate([row.counted for row in rows])
     read = np.concatenate([row.read for row in rows])
     labels = np.concatenate([row.labels for row in rows])
-    probabilities = apply(fitted["both"], np.stack([logits_of(counted), read], axis=1))
+    columns = [logits_of(counted), read]
+    probabilities = weighed(fitted, np.stack([*columns, leads(rows, EVERYTHING)], axis=1))
     known = (labels >= 0) & ~np.isnan(probabilities)
     thresholds = Thresholds(**fitted["thresholds"])
-    found = decided(counted, probabilities, band)
+    found = decided(counted, weighed(fitted, np.stack([*columns, leads(rows, band)], axis=1)), band)
     full, cascade = auc(probabilities[known], labels[known]), auc(found[known], labels[known])
     if full - cascade > AUC_LOSS:
         raise ValueError(f"the cascade's AUC is {full - cascade:.4f} below that of reading everything")
     levels, others = levels_of(probabilities[known], thresholds), levels_of(found[known], thresholds)
-    inside = (counted[known] > band["low"]) & (counted[known] < band["high"])
+    inside = _inside(counted[known], band)
     return {
         "auc cascade": round(cascade, 4),
         "share read": round(float(inside.mean()), 4),
@@ -225,8 +261,12 @@ def costs(rows: Sequence[Read], fitted: dict[str, Any], band: dict[str, float]) 
 
 def decided(counted: Numbers, probabilities: Numbers, band: dict[str, float]) -> Numbers:
     """What the cascade says: the features' probability outside the band, both tiers' inside."""
-    inside = ~((counted <= band["low"]) | (counted >= band["high"]))
-    return np.where(inside, probabilities, counted)
+    return np.where(_inside(counted, band), probabilities, counted)
+
+
+def _inside(counted: Numbers, band: dict[str, float]) -> NDArray[np.bool_]:
+    """Which passages are read; what the features could not grade is."""
+    return ~((counted <= band["low"]) | (counted >= band["high"]))
 
 
 def levels_of(probabilities: Numbers, thresholds: Thresholds) -> NDArray[np.intp]:

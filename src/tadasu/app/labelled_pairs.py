@@ -150,7 +150,8 @@ class _Work:
         grader = self._container.grader_as_made
         grades = await grade_all(grader, question, retrieval, ledger=ledger) if retrieval.candidates else []
         if extra:
-            beside = replace(retrieval, candidates=extra, context=retrieval.candidates)
+            told = tuple(grades)
+            beside = replace(retrieval, candidates=extra, context=retrieval.candidates, context_grades=told)
             grades += await grade_all(grader, question, beside, ledger=ledger)
         return {grade.passage_id: grade for grade in grades}
 

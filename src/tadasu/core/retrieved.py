@@ -119,7 +119,8 @@ class Retrieval:
 
     `term_weights` maps each content term of the query to its inverse document frequency (≥ 0) in the searched corpus.
     `context` holds candidates of earlier rounds: graders compare with them (is this one ahead of the others?) but give
-    them no grade, for they have theirs. `dropped` are web pages that were found and could not be used.
+    them no grade, for they have theirs: `context_grades`, in the same order, where they are known. `dropped` are web
+    pages that were found and could not be used.
     """
 
     query: str
@@ -127,6 +128,7 @@ class Retrieval:
     query_vector: FloatVector | None = None
     term_weights: Mapping[str, float] = field(default_factory=dict)
     context: tuple[Candidate, ...] = ()
+    context_grades: tuple[Grade, ...] = ()
     dropped: tuple[DroppedPage, ...] = ()
 
 

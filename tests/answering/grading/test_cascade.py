@@ -86,6 +86,7 @@ WIDE = Band(0.05, 0.95)
 
 def table(*, band: Band = WIDE, scorer: str = "scripted-1") -> CombinationTable:
     one = Combination(
+        led=line(0.5, 1.0, 0.25),
         both=line(0.5, 1.0),
         alone=line(1.0),
         strips=line(0.5, 0.5),
@@ -143,15 +144,42 @@ async def test_only_what_the_features_are_unsure_of_is_read(features: FeatureGra
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_what_is_read_is_weighed_with_the_features(features: FeatureGrader, language: str) -> None:
     first = features.grade_now(QUESTIONS[language][0], found(language))
-    grades = await cascade(features, Scripted(lambda one: PairScore(-3.0)), read_everything=True).grade(
+    logits = iter((-3.0, -5.0))
+    grades = await cascade(features, Scripted(lambda one: PairScore(next(logits))), read_everything=True).grade(
         QUESTIONS[language][0], found(language), ledger=ledger()
     )
-    for before, after in zip(first, grades, strict=True):
+    for before, after, read, lead in zip(first, grades, (-3.0, -5.0), (2.0, -2.0), strict=True):
         assert before.probability is not None
-        logit = 0.5 * math.log(before.probability / (1 - before.probability)) - 3.0
+        logit = 0.5 * math.log(before.probability / (1 - before.probability)) + read + 0.25 * lead
         assert after.probability == pytest.approx(probability_of(logit), abs=2e-3)
-        assert after.signals["cross_encoder"] == -3.0
+        assert after.signals["cross_encoder"] == read
+        assert after.signals["lead_read"] == lead
         assert after.signals["features"] == before.probability
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_a_passage_of_a_later_round_has_those_of_earlier_ones_for_rivals(
+    features: FeatureGrader, language: str
+) -> None:
+    question, everything = QUESTIONS[language][0], found(language)
+    logits = {one.passage.text: logit for one, logit in zip(everything.candidates, (2.0, -1.0), strict=True)}
+    made = cascade(features, Scripted(lambda one: PairScore(logits[one.text])), read_everything=True)
+    whole = await made.grade(question, everything, ledger=ledger())
+    first, second = everything.candidates
+    (earlier,) = await made.grade(question, replace(everything, candidates=(first,)), ledger=ledger())
+    assert "lead_read" not in earlier.signals
+    later = replace(everything, candidates=(second,), context=(first,), context_grades=(earlier,))
+    (grade,) = await made.grade(question, later, ledger=ledger())
+    assert grade.signals["lead_read"] == whole[1].signals["lead_read"] == -3.0
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_a_passage_that_could_not_be_read_is_no_rival(features: FeatureGrader, language: str) -> None:
+    scores = iter((PairScore(math.nan, reason="broken"), PairScore(1.0)))
+    made = cascade(features, Scripted(lambda one: next(scores)), read_everything=True)
+    grades = await made.grade(QUESTIONS[language][0], found(language), ledger=ledger())
+    assert grades[0].level is Level.UNGRADED
+    assert "lead_read" not in grades[1].signals
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -213,7 +241,8 @@ async def test_the_language_model_reads_only_what_lies_between_the_borders(
     first = features.grade_now(QUESTIONS[language][0], found(language))
     assert first[0].probability is not None
     counted = math.log(first[0].probability / (1 - first[0].probability))
-    scorer = Scripted(lambda one: PairScore(-0.5 * counted if one.text == good else -9.0))
+    # In the middle between the borders, its lead (a quarter of 6) included; the other one far below.
+    scorer = Scripted(lambda one: PairScore(-0.5 * counted - 1.5 if one.text == good else -30.0))
     assessor = Assessor(0.9)
     grades = await cascade(features, scorer, assessor, read_everything=True).grade(
         QUESTIONS[language][0], found(language), ledger=ledger()

@@ -3,14 +3,26 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tadasu.answering.grading.combination import FORMAT, load
+from tadasu.answering.grading.combination import FORMAT, lead_of, load
 from tadasu.core.grades import Thresholds
-from training.grader.weighing import LOST, WRONG, band_of, costs, decided, fit_language, levels_of, logits_of
+from training.grader.weighing import (
+    EVERYTHING,
+    LOST,
+    WRONG,
+    band_of,
+    costs,
+    decided,
+    fit_language,
+    leads,
+    levels_of,
+    logits_of,
+)
 from training.grader.weighing_rows import Read
 
 
@@ -38,8 +50,22 @@ def rows(count: int = 400, *, seed: int = 1) -> list[Read]:
 
 
 def test_both_together_sort_better_than_either() -> None:
-    report = fit_language(rows())["report"]
-    assert report["auc both"] > report["auc reader"] > report["auc features"]
+    report = fit_language(rows(), EVERYTHING)["report"]
+    assert report["auc led"] > report["auc both"] > report["auc reader"] > report["auc features"]
+
+
+def test_a_lead_is_over_those_that_are_read_only() -> None:
+    (row,) = rows(1)
+    row = replace(row, read=np.array([3.0, 1.0, 9.0, *[np.nan] * 7]), counted=np.array([0.5, 0.5, 0.001, *[0.5] * 7]))
+    found = leads([row], {"low": 0.01, "high": 1.0})
+    assert found[:3].tolist() == [2.0, -2.0, 6.0]
+    alone = leads([row], {"low": 0.6, "high": 1.0})
+    assert np.isnan(alone).all()
+
+
+@pytest.mark.parametrize(("logit", "rivals", "lead"), [(1.0, [], None), (9.0, [-9.0], 6.0), (0.0, [-1.0, 2.5], -2.5)])
+def test_a_lead_has_its_bounds(logit: float, rivals: list[float], lead: float | None) -> None:
+    assert lead_of(logit, rivals) == lead
 
 
 def test_the_band_keeps_its_promise_where_it_was_fitted() -> None:
@@ -66,7 +92,7 @@ def test_what_is_outside_the_band_keeps_the_features_word() -> None:
 
 def test_a_band_that_costs_too_much_is_refused() -> None:
     made = rows()
-    fitted = fit_language(made)
+    fitted = fit_language(made, EVERYTHING)
     assert costs(made, fitted, {"low": -1.0, "high": 2.0})["share read"] == 1.0
     with pytest.raises(ValueError, match="below that of reading everything"):
         costs(made, fitted, {"low": 0.5, "high": 0.5})
@@ -74,7 +100,7 @@ def test_a_band_that_costs_too_much_is_refused() -> None:
 
 def test_what_is_written_can_be_read(tmp_path: Path) -> None:
     made = rows()
-    part = fit_language(made)
+    part = fit_language(made, EVERYTHING)
     raw = {
         "format": FORMAT,
         "version": "t",
@@ -87,3 +113,5 @@ def test_what_is_written_can_be_read(tmp_path: Path) -> None:
     inputs = np.stack([logits_of(made[0].counted), made[0].read], axis=1)
     probabilities = table.of("ja").both.probabilities(inputs)
     assert probabilities.argmax() == made[0].labels.argmax()
+    inputs = np.stack([*inputs.T, leads(made[:1], EVERYTHING)], axis=1)
+    assert table.of("ja").led.probabilities(inputs).argmax() == made[0].labels.argmax()

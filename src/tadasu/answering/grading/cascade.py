@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tadasu.answering.grading.combination import FILE, Band, CombinationTable, Weighing, load
+from tadasu.answering.grading.combination import FILE, Band, CombinationTable, Weighing, lead_of, load
 from tadasu.answering.grading.features import FeatureGrader, open_features
 from tadasu.answering.grading.model import Numbers
 from tadasu.answering.grading.scoring import checked_scores
@@ -35,11 +35,12 @@ _EVERYTHING = Band(low=-1.0, high=2.0)
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What all passages of one question share."""
+    """What all passages of one question share; `rivals` are the scorer's logits of passages of earlier rounds."""
 
     question: str
     language: str
     borders: Thresholds
+    rivals: tuple[float, ...] = ()
 
 
 class Cascade:
@@ -107,7 +108,9 @@ class Cascade:
         if not candidates:
             return []
         language = language_of(question, retrieval.context + candidates)
-        asked = _Asked(question, language, self.thresholds(language))
+        earlier = (grade.signals.get(TIER) for grade in retrieval.context_grades)
+        rivals = tuple(logit for logit in earlier if logit is not None)
+        asked = _Asked(question, language, self.thresholds(language), rivals)
         first = self._first_tier(question, retrieval, ledger=ledger)
         grades = [self._leveled(grade, asked) for grade in first]
         if self._scorer is not None:
@@ -157,18 +160,24 @@ class Cascade:
             return {}
         texts = [as_text(candidates[index]) for index in chosen]
         scores = await checked_scores(self._scorer, asked.question, texts, ledger=ledger, timeout_s=self._timeout_s)
-        return {
-            index: self._weighed(asked, candidates[index], first[index], score)
-            for index, score in zip(chosen, scores, strict=True)
-        }
+        read = dict(zip(chosen, scores, strict=True))
+        scale = self._scorer.scale
+        logits = {index: logit_of(score.score, scale) for index, score in read.items() if not score.failed}
+        found: dict[int, Grade] = {}
+        for index, score in read.items():
+            if score.failed:
+                found[index] = self._failed(asked, first[index], tier=TIER, reason=score.reason)
+                continue
+            rivals = [*asked.rivals, *(logit for other, logit in logits.items() if other != index)]
+            lead = lead_of(logits[index], rivals)
+            found[index] = self._weighed(asked, candidates[index], first[index], score, logit=logits[index], lead=lead)
+        return found
 
-    def _weighed(self, asked: _Asked, candidate: Candidate, first: Grade, score: PairScore) -> Grade:
-        assert self._scorer is not None
-        if score.failed:
-            return self._failed(asked, first, tier=TIER, reason=score.reason)
-        logit = logit_of(score.score, self._scorer.scale)
+    def _weighed(
+        self, asked: _Asked, candidate: Candidate, first: Grade, score: PairScore, *, logit: float, lead: float | None
+    ) -> Grade:
         foreign = _foreign(candidate, asked.language)
-        probability = self._probability(asked.language, first, logit)
+        probability = self._probability(asked.language, first, logit, lead)
         known = first.probability is not None
         alone = f" (features alone {first.probability:.2f}: {first.reason})" if known else f" ({first.reason})"
         fitted = self._table is not None and asked.language in self._table.languages and not foreign
@@ -181,18 +190,20 @@ class Cascade:
             tier=TIER,
             calibration=Calibration.PUBLIC if fitted else Calibration.NONE,
             strip_scores=self._strips(asked.language, candidate, first, score),
-            signals={**first.signals, "cross_encoder": logit}
+            signals={**first.signals, TIER: logit}
+            | ({"lead_read": lead} if lead is not None else {})
             | ({"features": first.probability} if first.probability is not None else {}),
             hit=score.hit,
         )
 
-    def _probability(self, language: str, first: Grade, logit: float) -> float:
+    def _probability(self, language: str, first: Grade, logit: float, lead: float | None) -> float:
         if self._table is None:
             return probability_of(logit)
         fitted = self._table.of(language)
         if first.probability is None:
             return _one(fitted.alone, [logit])
-        return _one(fitted.both, [_feature_logit(first.probability), logit])
+        counted = _feature_logit(first.probability)
+        return _one(fitted.both, [counted, logit]) if lead is None else _one(fitted.led, [counted, logit, lead])
 
     def _strips(self, language: str, candidate: Candidate, first: Grade, score: PairScore) -> tuple[float, ...]:
         assert self._scorer is not None

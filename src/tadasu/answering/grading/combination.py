@@ -2,13 +2,13 @@
 
 Both read the same passage, the first by counting, the second by reading; a small logistic regression over their logits
 weighs them, per language, and a monotone curve fitted on other articles makes it a probability. Fitted by
-``python -m training.fit_cascade``; the file says for which scorer it holds.
+``tadasu-train weigh``; the file says for which scorer it holds.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,16 +19,27 @@ from tadasu.answering.grading.model import Numbers
 from tadasu.core.grades import Thresholds
 from tadasu.errors import ModelUnavailable
 
-FORMAT = 1
+FORMAT = 2
 FILE = "cascade.json"
 _TAIL = 1e-4
+_FARTHEST = 6.0
+
+
+def lead_of(logit: float, rivals: Iterable[float]) -> float | None:
+    """By how much the scorer's `logit` is above the best of `rivals` (negative: below), at most 6 either way.
+
+    A question has one answer more often than several, so that a passage which reads well beside one that reads better
+    is seldom it. None without rivals.
+    """
+    best = max(rivals, default=None)
+    return None if best is None else min(max(logit - best, -_FARTHEST), _FARTHEST)
 
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
     """Logit of relevance = weights · inputs + bias, then the curve of `knots` (increasing) to `heights`.
 
-    Inputs are ``(features' logit, scorer's logit)``, or the scorer's alone; missing features are NaN.
+    Inputs are ``(features' logit, scorer's logit, its lead)``, the first two of them, or the scorer's logit alone.
     """
 
     weights: Numbers
@@ -61,8 +72,12 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """What was fitted for one language: for passages, for strips, with features and without, and its borders."""
+    """What was fitted for one language: for passages, for strips, with features and without, and its borders.
 
+    `led` also weighs the lead over the other passages that were read (`lead_of`), `both` is for where there are none.
+    """
+
+    led: Weighing
     both: Weighing
     alone: Weighing
     strips: Weighing
@@ -103,6 +118,7 @@ def load(path: Path) -> CombinationTable:
 
 def _combination(raw: Mapping[str, Any]) -> Combination:
     return Combination(
+        led=_weighing(raw["led"]),
         both=_weighing(raw["both"]),
         alone=_weighing(raw["alone"]),
         strips=_weighing(raw["strips"]),
