@@ -145,8 +145,9 @@ class CorrectionLoop:
         known = state.graded
         new = tuple(candidate for candidate in asked.candidates if candidate.passage.id not in known)
         if new:
-            seen = () if mode is SearchMode.WEB else tuple(candidate for candidate, _ in known.values())
-            view = replace(asked, candidates=new, context=seen)
+            seen = () if mode is SearchMode.WEB else tuple(known.values())
+            context, given = tuple(candidate for candidate, _ in seen), tuple(grade for _, grade in seen)
+            view = replace(asked, candidates=new, context=context, context_grades=given)
             grades = await grade_all(self._grader, state.query, view, ledger=ledger)
             # What could not be graded is tried again should a later round find it.
             known = known | {
