@@ -37,9 +37,14 @@ class TestFolder(WebSearchConformance):
     @pytest.fixture
     def web(self, tmp_path: Path) -> WebSearch:
         rows = []
-        for name, text in (("en", "The warranty of the KPT-340 is three years."), ("ja", "KPT-340の保証期間は3年です。")):
+        for name, text in (
+            ("en", "The warranty of the KPT-340 is three years."),
+            ("ja", "KPT-340の保証期間は3年です。"),
+        ):
             (tmp_path / f"{name}.html").write_text(f"<p>{text}</p>", "utf-8")
-            rows.append({"url": f"https://{name}.example/", "title": text[:12], "snippet": text, "file": f"{name}.html"})
+            rows.append(
+                {"url": f"https://{name}.example/", "title": text[:12], "snippet": text, "file": f"{name}.html"}
+            )
         (tmp_path / "index.jsonl").write_text("\n".join(json.dumps(row) for row in rows), "utf-8")
         return open_search(WebSearchSettings(folder=tmp_path))
 

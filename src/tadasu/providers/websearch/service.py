@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from tadasu.core.retrieved import WebPage
-from tadasu.core.usage import Call, Outcome, Pricing, Stage
+from tadasu.core.usage import Call, Charge, Outcome, Pricing, Stage
 from tadasu.errors import ProviderAnswerInvalid, ProviderError, ProviderLimited, ProviderRefused, TadasuError
-from tadasu.ports import Allowance, Ledger, WebSearchSettings
+from tadasu.ports import Allowance, Ledger, Purse, WebSearchSettings
 from tadasu.providers.http import BEARER, JsonService, KeyForm
 from tadasu.providers.prices import is_local
 from tadasu.providers.websearch.reading import Row, speaks_of_limits, unique
+from tadasu.runtime.budget import spending
 
 MOST_BYTES = 4 * 2**20
 _MAY_BE_LIMITS = frozenset({402, 403, 432, 433})
@@ -72,7 +73,6 @@ class ApiSearch:
         url = _with_path(settings.base_url.strip() or api.address, api.path)
         self._api = api
         self._settings = settings
-        self._local = is_local(url)
         self._http = JsonService(
             url,
             key_variable=settings.key_variable or api.key_variable,
@@ -80,6 +80,7 @@ class ApiSearch:
             most_bytes=MOST_BYTES,
             key_form=api.key_form,
         )
+        self._local = is_local(url)
 
     @property
     def id(self) -> str:
@@ -93,41 +94,50 @@ class ApiSearch:
         the run's limits do not allow. A limit is raised at once: waiting is the scheduler's and the chain's.
         """
         asked = Query(query, limit=max(1, min(limit, self._api.most)), language=language)
+        charge = Charge(f"a search by {self._api.name}", usd=self._price(1)[1], provider=self._api.name)
         for attempt in (1, 2):
-            patience = self._patience(ledger)
-            started_ms, began = ledger.elapsed_ms(), time.perf_counter()
-            outcome, told, billable = Outcome.CANCELLED, "", True
-            try:
-                pages = await self._attempt(asked, patience)
-                outcome = Outcome.OK
-            except TadasuError as error:
-                outcome, told = Outcome.FAILED, f"{error.code}: {error}"
-                billable = bool(error.details.get("billable", not isinstance(error, ProviderLimited)))
-                if attempt == 2 or not error.details.get("dropped"):
-                    raise
-            else:
-                return pages[:limit]
-            finally:
-                pricing, cost = self._price(1 if billable else 0)
-                ledger.record(
-                    Call(
-                        stage=Stage.SEARCH,
-                        provider=self._api.name,
-                        model=self._settings.engine,
-                        started_ms=started_ms,
-                        duration_ms=(time.perf_counter() - began) * 1000,
-                        pricing=pricing,
-                        cost_usd=cost,
-                        outcome=outcome,
-                        attempt=attempt,
-                        error=told,
-                    )
-                )
+            if isinstance(ledger, Allowance) and not isinstance(ledger, Purse):
+                ledger.check(charge.what, usd=charge.usd or 0.0)
+            async with spending(ledger, charge) as held:
+                try:
+                    return (await self._recorded(asked, attempt, held))[:limit]
+                except ProviderError as error:
+                    if attempt == 2 or not error.details.get("dropped"):
+                        raise
         raise AssertionError("the second attempt returns or raises")
 
     async def close(self) -> None:
         """Give back connections."""
         await self._http.close()
+
+    async def _recorded(self, asked: Query, attempt: int, ledger: Ledger) -> list[WebPage]:
+        patience = self._patience(ledger)
+        started_ms, began = ledger.elapsed_ms(), time.perf_counter()
+        outcome, told, billable = Outcome.CANCELLED, "", True
+        try:
+            pages = await self._attempt(asked, patience)
+            outcome = Outcome.OK
+        except TadasuError as error:
+            outcome, told = Outcome.FAILED, f"{error.code}: {error}"
+            billable = bool(error.details.get("billable", not isinstance(error, ProviderLimited)))
+            raise
+        finally:
+            pricing, cost = self._price(1 if billable else 0)
+            ledger.record(
+                Call(
+                    stage=Stage.SEARCH,
+                    provider=self._api.name,
+                    model=self._settings.engine,
+                    started_ms=started_ms,
+                    duration_ms=(time.perf_counter() - began) * 1000,
+                    pricing=pricing,
+                    cost_usd=cost,
+                    outcome=outcome,
+                    attempt=attempt,
+                    error=told,
+                )
+            )
+        return pages
 
     async def _attempt(self, asked: Query, patience: float) -> list[WebPage]:
         told = self._api.ask(asked, self._settings)
@@ -150,11 +160,8 @@ class ApiSearch:
 
     def _patience(self, ledger: Ledger) -> float:
         """Seconds for the next call: as set, and not beyond the run's deadline."""
-        usual = self._settings.timeout_s
-        if not isinstance(ledger, Allowance):
-            return usual
-        ledger.check(f"a search by {self._api.name}", usd=self._price(1)[1] or 0.0)
-        return usual if ledger.seconds_left is None else min(usual, ledger.seconds_left)
+        left = ledger.seconds_left if isinstance(ledger, Allowance) else None
+        return self._settings.timeout_s if left is None else min(self._settings.timeout_s, left)
 
     def _price(self, searches: int) -> tuple[Pricing, float | None]:
         if self._settings.price is not None:
