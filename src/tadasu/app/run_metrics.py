@@ -8,7 +8,7 @@ from typing import Final
 from tadasu.app.run_timeline import timeline
 from tadasu.app.run_words import OTHER, asked_the_web, provider_of, stop_of, word
 from tadasu.core.answers import AnswerStatus
-from tadasu.core.runs import Run
+from tadasu.core.runs import Run, StopReason
 from tadasu.core.usage import Call, Pricing
 from tadasu.telemetry.metrics import Family, Meters
 
@@ -68,6 +68,8 @@ def run_meters(runs: Iterable[Run] = ()) -> Meters:
     meters = Meters(FAMILIES)
     for status in AnswerStatus:
         meters.mention(RUN_SECONDS, status.value)
+    for reason in StopReason:
+        meters.mention(STOPS, reason.value)
     for run in runs:
         count_run(meters, run)
     return meters

@@ -20,7 +20,7 @@ def asked_the_web(run: Run) -> bool:
 
 def stop_of(run: Run) -> str:
     """Why the loop ended, as a stable word."""
-    return run.rounds[-1].action.kind.value if run.rounds else "none"
+    return run.stop.value
 
 
 def provider_of(call: Call) -> str:

@@ -10,7 +10,22 @@ import typer
 import typer.main
 
 from tadasu import __version__
-from tadasu.cli import ask, cache, calibrate, config, demo, doctor, ingest, init, label, search, stats, trace, why
+from tadasu.cli import (
+    ask,
+    cache,
+    calibrate,
+    config,
+    demo,
+    doctor,
+    ingest,
+    init,
+    label,
+    metrics,
+    search,
+    stats,
+    trace,
+    why,
+)
 from tadasu.cli.exits import Exit
 from tadasu.cli.frame import Frame, write_line
 from tadasu.cli.help_language import exit_codes, localise, wanted_language
@@ -69,6 +84,7 @@ for name, function in (
     ("trace", trace.trace),
     ("why", why.why),
     ("stats", stats.stats),
+    ("metrics", metrics.metrics),
     ("label", label.label),
     ("calibrate", calibrate.calibrate),
     ("doctor", doctor.doctor),

@@ -1,14 +1,21 @@
-"""Counters and histograms in a registry of their own, in the form that Prometheus reads."""
+"""Counters, gauges and histograms of one process or of stored work, in the form that Prometheus reads."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest, start_http_server
-from prometheus_client.metrics_core import Metric
+from prometheus_client import CollectorRegistry, generate_latest, start_http_server
+from prometheus_client.metrics_core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 from prometheus_client.registry import Collector
 
 OTHER = "other"
@@ -34,7 +41,10 @@ class Family:
 
 
 class Meters:
-    """The counts of one process (or of one reading of stored runs). Thread-safe.
+    """What was counted under each family's labels. Thread-safe.
+
+    A series is one list of numbers: a single one for counters and gauges; for histograms how many fell into each
+    bucket (the last one without a bound), then their sum.
 
     >>> cups = Family("cups", "Cups of tea.", ("kind",))
     >>> meters = Meters([cups])
@@ -44,29 +54,45 @@ class Meters:
     """
 
     def __init__(self, families: Sequence[Family]) -> None:
-        self._inner = CollectorRegistry()
-        self._made = {family.name: self._make(family) for family in families}
+        self._families = {family.name: family for family in families}
+        self._series: dict[str, dict[tuple[str, ...], list[float]]] = {name: {} for name in self._families}
         self._seen: dict[tuple[str, str], set[str]] = {}
         self._lock = threading.Lock()
         self.registry = CollectorRegistry()
         """What a server mounts."""
-        self.registry.register(_WithoutBirthdays(self._inner))
+        self.registry.register(_Shown(self))
+        for family in families:
+            if not family.labels:
+                self.mention(family)
 
     def add(self, family: Family, *values: str, amount: float = 1.0) -> None:
         """Count `amount` (0 or more) under these label values, in the order of the family's labels."""
-        self._at(family, values).inc(amount)
+        if amount < 0:
+            raise ValueError(f"a counter never falls, and {family.name} was to by {-amount}")
+        with self._lock:
+            self._at(family, values)[0] += amount
 
     def observe(self, family: Family, *values: str, seconds: float) -> None:
         """Put a duration into a histogram."""
-        self._at(family, values).observe(seconds)
+        with self._lock:
+            series = self._at(family, values)
+            series[bisect_left(family.buckets, seconds)] += 1
+            series[-1] += seconds
 
     def put(self, family: Family, *values: str, value: float) -> None:
         """Set a gauge."""
-        self._at(family, values).set(value)
+        with self._lock:
+            self._at(family, values)[0] = value
+
+    def move(self, family: Family, *values: str, by: float) -> None:
+        """Let a gauge rise, or fall where `by` is below 0."""
+        with self._lock:
+            self._at(family, values)[0] += by
 
     def mention(self, family: Family, *values: str) -> None:
         """Show these labels from the start, at 0: a rate cannot see the first step of what was not there before."""
-        self._at(family, values)
+        with self._lock:
+            self._at(family, values)
 
     def text(self) -> str:
         """The exposition, text format 0.0.4."""
@@ -76,32 +102,56 @@ class Meters:
         """Every sample: name, labels, value."""
         for metric in self.registry.collect():
             for sample in metric.samples:
-                yield sample.name, dict(sample.labels), sample.value
+                yield sample.name, dict(sample.labels), float(sample.value)
+
+    def state(self) -> dict[str, list[list[Any]]]:
+        """All series as plain values: family → [label values, numbers]; `restore` takes it."""
+        with self._lock:
+            return {
+                name: [[list(values), list(numbers)] for values, numbers in series.items()]
+                for name, series in self._series.items()
+            }
+
+    def restore(self, state: Mapping[str, Iterable[Sequence[Any]]]) -> None:
+        """Add what `state` gave. Raises ValueError where it is not of these families; then nothing is added."""
+        fresh = [
+            (self._families[name], tuple(map(str, values)), list(map(float, numbers)))
+            for name, series in state.items()
+            if name in self._families
+            for values, numbers in series
+        ]
+        if state.keys() != self._families.keys() or any(
+            len(values) != len(family.labels) or len(numbers) != _length(family) for family, values, numbers in fresh
+        ):
+            raise ValueError("it was counted in other families")
+        with self._lock:
+            for family, values, numbers in fresh:
+                series = self._at(family, values)
+                series[:] = [a + b for a, b in zip(series, numbers, strict=True)]
 
     def serve(self, *, host: str, port: int) -> MetricsServer:
         """Answer ``GET /metrics`` until closed; port 0 takes a free one. Raises OSError where the port is taken."""
         return MetricsServer(self.registry, host=host, port=port)
 
-    def _make(self, family: Family) -> Counter | Gauge | Histogram:
-        if family.buckets:
-            return Histogram(family.name, family.help, family.labels, buckets=family.buckets, registry=self._inner)
-        kind = Gauge if family.falls else Counter
-        return kind(family.name, family.help, family.labels, registry=self._inner)
+    def collected(self) -> list[Metric]:
+        """Every family with its series, for exposition."""
+        with self._lock:
+            return [_metric(self._families[name], series) for name, series in self._series.items()]
 
-    def _at(self, family: Family, values: Sequence[str]) -> Any:
-        made = self._made[family.name]
-        if not family.labels:
-            return made
-        return made.labels(*(self._kept(family.name, *pair) for pair in zip(family.labels, values, strict=True)))
+    def _at(self, family: Family, values: Sequence[str]) -> list[float]:
+        series = self._series[family.name]
+        key = tuple(values)
+        if key not in series:
+            key = tuple(self._kept(family.name, *pair) for pair in zip(family.labels, values, strict=True))
+        return series.setdefault(key, [0.0] * _length(family))
 
     def _kept(self, family: str, label: str, value: str) -> str:
         value = value[:_LONGEST_VALUE]
-        with self._lock:
-            seen = self._seen.setdefault((family, label), set())
-            if value not in seen and len(seen) >= MOST_VALUES:
-                return OTHER
-            seen.add(value)
-            return value
+        seen = self._seen.setdefault((family, label), set())
+        if value not in seen and len(seen) >= MOST_VALUES:
+            return OTHER
+        seen.add(value)
+        return value
 
 
 class MetricsServer:
@@ -122,13 +172,30 @@ class MetricsServer:
         self._thread.join()
 
 
-class _WithoutBirthdays(Collector):
-    """What another registry holds, less the times at which each series was made: they mean nothing for stored runs."""
+class _Shown(Collector):
+    """Meters as the library's registry wants to see them."""
 
-    def __init__(self, inner: CollectorRegistry) -> None:
-        self._inner = inner
+    def __init__(self, meters: Meters) -> None:
+        self._meters = meters
 
     def collect(self) -> Iterable[Metric]:
-        for metric in self._inner.collect():
-            metric.samples = [sample for sample in metric.samples if not sample.name.endswith("_created")]
-            yield metric
+        return self._meters.collected()
+
+
+def _length(family: Family) -> int:
+    return len(family.buckets) + 2 if family.buckets else 1
+
+
+def _metric(family: Family, series: Mapping[tuple[str, ...], list[float]]) -> Metric:
+    if family.buckets:
+        histogram = HistogramMetricFamily(family.name, family.help, labels=family.labels)
+        bounds = [str(bound) for bound in family.buckets] + ["+Inf"]
+        for values, numbers in sorted(series.items()):
+            counts = list(zip(bounds, accumulate(numbers[:-1]), strict=True))
+            histogram.add_metric(values, buckets=counts, sum_value=numbers[-1])
+        return histogram
+    kind = GaugeMetricFamily if family.falls else CounterMetricFamily
+    plain = kind(family.name, family.help, labels=family.labels)
+    for values, numbers in sorted(series.items()):
+        plain.add_metric(values, numbers[0])
+    return plain

@@ -210,6 +210,8 @@ def _why(said: Sequence[str]) -> str:
     """The library's first line without what it says about itself: the last one only says that it stopped trying."""
     if not said:
         return "the collector refused them"
+    if "due to timeout" in said[0]:
+        return "no connection, or no answer in time"
     transient = re.match(r"Transient error (.*) encountered while exporting", said[0], re.DOTALL)
     return " ".join((transient[1] if transient else said[0]).split())[:300]
 
