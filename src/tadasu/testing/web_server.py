@@ -93,6 +93,8 @@ class WebServer:
         self.dialect = DIALECTS[provider]
         self.pages = list(some_pages() if pages is None else pages)
         self.requests: list[Asked] = []
+        self.arrived = threading.Event()
+        """Set once a request has come in."""
         self._whole = provider == "bing"
         self._manners = tuple(manners)
         self._key = key
@@ -141,6 +143,7 @@ class WebServer:
         """Note the request and say how to answer it."""
         with self._lock:
             self.requests.append(asked)
+            self.arrived.set()
             if self._key and self.dialect.key_of(asked) != self._key:
                 return WebManner.REFUSED
             return self._manners[min(len(self.requests), len(self._manners)) - 1]

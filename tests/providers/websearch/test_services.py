@@ -325,8 +325,7 @@ async def test_a_search_that_is_cancelled_is_in_the_ledger() -> None:
     ledger = RunLedger(FixedWorld())
     async with playing("brave", WebManner.HANG) as (web, server):
         task = asyncio.create_task(web.search("q", limit=3, language="en", ledger=ledger))
-        while not server.requests:
-            await asyncio.sleep(0.01)
+        assert await asyncio.to_thread(server.arrived.wait, 10)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

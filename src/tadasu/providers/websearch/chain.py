@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from tadasu.core.retrieved import WebPage
 from tadasu.errors import BudgetSpent, ProviderLimited, SearchFailed, TadasuError
 from tadasu.ports import Clock, Ledger, WebSearch
+from tadasu.providers.websearch.reading import usable_address
 
 REST_S = 10.0
 """Seconds in which a provider that said "too many" without saying how long is not asked."""
@@ -82,13 +83,13 @@ class SearchChain:
 
 
 def _pages(found: object) -> list[WebPage]:
-    """`found` as the port promises it; raises TypeError where a plugin returned anything else."""
+    """`found`, those with a web address; raises TypeError where a plugin returned anything but pages."""
     if not isinstance(found, Sequence) or isinstance(found, (str, bytes)):
         raise TypeError(f"{type(found).__name__} instead of a list of pages")
     if not all(isinstance(page, WebPage) for page in found):
         other = next(type(page).__name__ for page in found if not isinstance(page, WebPage))
         raise TypeError(f"a list with {other} instead of pages")
-    return list(found)
+    return [page for page in found if usable_address(page.url)]
 
 
 def _without_queries(text: str) -> str:

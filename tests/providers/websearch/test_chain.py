@@ -1,0 +1,216 @@
+"""Who fails, is limited or finds nothing makes room for the next one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+
+import pytest
+
+from tadasu.core.retrieved import WebPage
+from tadasu.core.usage import Outcome, Stage
+from tadasu.errors import BudgetSpent, SearchFailed
+from tadasu.ports import Ledger, WebSearch
+from tadasu.providers.websearch.chain import LONGEST_REST_S, REST_S, SearchChain
+from tadasu.runtime.budget import Budget, Limits
+from tadasu.runtime.ledger import RunLedger
+from tadasu.runtime.world import FixedWorld
+from tadasu.testing.web_server import WebManner, WebServer
+from tests.providers.websearch.services import KEY, VARIABLE, playing, searched, urls
+
+pytestmark = pytest.mark.enable_socket
+
+QUESTIONS = [("en", "warranty PT-300"), ("ja", "PT-300 保証期間")]
+
+
+class Plugin:
+    """A provider that does what it is told to."""
+
+    def __init__(self, name: str, does: Callable[[], object]) -> None:
+        self.id = name
+        self.asked = 0
+        self._does = does
+
+    async def search(self, query: str, *, limit: int, language: str, ledger: Ledger) -> Sequence[WebPage]:
+        self.asked += 1
+        return self._does()  # type: ignore[return-value]
+
+
+def raising(error: Exception) -> Callable[[], object]:
+    def does() -> object:
+        raise error
+
+    return does
+
+
+@asynccontextmanager
+async def chained(
+    *parts: tuple[str, Sequence[WebManner]], world: FixedWorld | None = None
+) -> AsyncIterator[tuple[SearchChain, list[WebServer]]]:
+    """A chain of services, each over a server of its own."""
+    async with AsyncExitStack() as stack:
+        made = [await stack.enter_async_context(playing(name, *manners)) for name, manners in parts]
+        yield SearchChain([web for web, _ in made], clock=world or FixedWorld()), [server for _, server in made]
+
+
+A34 = [
+    WebManner.ACCEPTED, WebManner.LIMITED, WebManner.LIMITED_DATE, WebManner.LIMITED_BARE, WebManner.LIMITED_DAY,
+    WebManner.BUSY,
+]  # fmt: skip
+A35 = [
+    WebManner.ERROR_TEXT, WebManner.ERROR_INSIDE, WebManner.LIMIT_INSIDE, WebManner.KEYLESS, WebManner.NULL,
+    WebManner.EMPTY, WebManner.NO_JSON, WebManner.NO_LIST, WebManner.NOT_A_LIST, WebManner.NOT_OBJECTS,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "manner", [*A34, *A35, WebManner.FAULT, WebManner.QUOTA, WebManner.REFUSED, WebManner.REDIRECT]
+)
+@pytest.mark.parametrize(("language", "query"), QUESTIONS)
+async def test_a34_a35_the_next_provider_answers_and_the_ledger_holds_every_attempt(
+    manner: WebManner, language: str, query: str
+) -> None:
+    async with chained(("tavily", [manner]), ("brave", [WebManner.WELL])) as (web, servers):
+        found = await searched(web, query, language=language)
+    assert len(found.pages) == 3
+    assert [(call.stage, call.provider, call.outcome) for call in found.ledger.calls] == [
+        (Stage.SEARCH, "tavily", Outcome.FAILED),
+        (Stage.SEARCH, "brave", Outcome.OK),
+    ]
+    assert [server.words for server in servers] == [[query], [query]]
+
+
+@pytest.mark.parametrize(
+    ("manner", "rest"),
+    [
+        (WebManner.LIMITED, 7),
+        (WebManner.LIMITED_DAY, 86_400),
+        (WebManner.BUSY, 3),
+        (WebManner.LIMITED_BARE, REST_S),
+        (WebManner.ACCEPTED, REST_S),
+    ],
+)
+async def test_a34_who_asked_for_a_wait_is_not_asked_before_it_is_over(manner: WebManner, rest: float) -> None:
+    world = FixedWorld()
+    parts = ("serpapi", [manner, WebManner.WELL]), ("brave", [WebManner.WELL])
+    async with chained(*parts, world=world) as (web, (first, second)):
+        await searched(web)
+        world.advance(rest - 0.5)
+        resting = await searched(web)
+        assert [call.provider for call in resting.ledger.calls] == ["brave"]
+        assert (len(first.requests), len(second.requests)) == (1, 2)
+        world.advance(1.0)
+        assert [call.provider for call in (await searched(web)).ledger.calls] == ["serpapi"]
+        assert (len(first.requests), len(second.requests)) == (2, 2)
+
+
+@pytest.mark.parametrize("manner", [WebManner.FAULT, WebManner.NO_JSON, WebManner.REFUSED, WebManner.NOTHING])
+async def test_a_failure_without_a_wait_is_tried_again_next_time(manner: WebManner) -> None:
+    async with chained(("bing", [manner, WebManner.WELL]), ("brave", [WebManner.WELL])) as (web, (first, _)):
+        await searched(web)
+        assert [call.provider for call in (await searched(web)).ledger.calls] == ["bing"]
+        assert len(first.requests) == 2
+
+
+async def test_no_wait_is_longer_than_a_day() -> None:
+    world = FixedWorld()
+    error = SearchFailed(where="x", reason="come back later", retry_after_s=1e9)
+    late = Plugin("late", raising(error))
+    web = SearchChain([late], clock=world)
+    for seconds in (0.0, LONGEST_REST_S - 1, 2.0):
+        world.advance(seconds)
+        with pytest.raises(SearchFailed):
+            await searched(web)
+    assert late.asked == 2
+
+
+async def test_when_all_fail_the_error_names_each_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    parts = ("tavily", [WebManner.LIMITED_DAY]), ("google", [WebManner.REFUSED]), ("searxng", [WebManner.NO_JSON])
+    ledger = RunLedger(FixedWorld())
+    async with chained(*parts) as (web, _):
+        with pytest.raises(SearchFailed) as caught:
+            await web.search("q", limit=3, language="en", ledger=ledger)
+        assert str(caught.value) == (
+            "The search in web failed (tavily: HTTP 429: the plan of this day is used up; "
+            "google: HTTP 401: invalid credentials: none; searxng: the reply is no JSON)."
+        )
+        with pytest.raises(
+            SearchFailed, match="tavily: it asked not to be called for another 86400 s; google: HTTP 401"
+        ):
+            await searched(web)
+    assert [call.outcome for call in ledger.calls] == [Outcome.FAILED] * 3
+
+
+async def test_a_missing_key_makes_room_too_and_says_which(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    async with playing("tavily", base_url="https://search.example.invalid", key_variable=VARIABLE) as (keyless, _):
+        async with playing("brave") as (brave, _):
+            assert len((await searched(SearchChain([keyless, brave], clock=FixedWorld()))).pages) == 3
+        with pytest.raises(SearchFailed, match=f"tavily: .*{VARIABLE} is not set"):
+            await searched(SearchChain([keyless], clock=FixedWorld()))
+
+
+async def test_who_finds_nothing_makes_room_and_is_believed_where_nobody_finds_anything() -> None:
+    async with chained(("tavily", [WebManner.NOTHING]), ("brave", [WebManner.WELL])) as (web, _):
+        found = await searched(web)
+        assert (len(found.pages), len(found.ledger.calls)) == (3, 2)
+    async with chained(("tavily", [WebManner.NOTHING]), ("brave", [WebManner.FAULT])) as (web, _):
+        found = await searched(web)
+        assert (list(found.pages), len(found.ledger.calls)) == ([], 2)
+
+
+async def test_the_first_that_answers_is_the_only_one_asked() -> None:
+    async with chained(("tavily", [WebManner.WELL]), ("brave", [WebManner.WELL])) as (web, (first, second)):
+        assert urls((await searched(web, limit=2)).pages) == [page.url for page in first.pages[:2]]
+        assert second.requests == []
+
+
+async def test_a_spent_budget_ends_the_chain() -> None:
+    async with chained(("tavily", [WebManner.FAULT]), ("brave", [WebManner.WELL])) as (web, (_, second)):
+        with pytest.raises(BudgetSpent):
+            budget = Budget(Limits(calls=1), RunLedger(FixedWorld()))
+            await web.search("q", limit=3, language="en", ledger=budget)
+        assert second.requests == []
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("search failed: 429", "str instead of a list of pages"),
+        ({"error": "limited"}, "dict instead of a list of pages"),
+        ([{"title": "no address"}], "a list with dict instead of pages"),
+        ([None], "a list with NoneType instead of pages"),
+        (None, "NoneType instead of a list of pages"),
+    ],
+)
+async def test_a35_a_plugin_that_returns_anything_else_is_a_failure_by_name(given: object, told: str) -> None:
+    page = WebPage("https://a.example/", "A")
+    broken, sound = Plugin("broken", lambda: given), Plugin("sound", lambda: (page,))
+    assert await _pages([broken, sound]) == [page]
+    with pytest.raises(SearchFailed, match=f"broken: TypeError: {told}"):
+        await _pages([broken])
+
+
+async def test_a_plugin_that_raises_anything_makes_room_and_tells_no_query() -> None:
+    page = WebPage("https://a.example/", "A")
+    text = f"connection to https://x.example/search?q=abc&api_key={KEY} failed"
+    broken, sound = Plugin("broken", raising(OSError(text))), Plugin("sound", lambda: [page, page])
+    assert await _pages([broken, sound], limit=1) == [page]
+    with pytest.raises(SearchFailed, match="broken: OSError: connection to") as caught:
+        await _pages([broken])
+    assert "secret" not in str(caught.value)
+    assert "abc" not in str(caught.value)
+
+
+async def test_pages_of_a_plugin_that_are_nowhere_on_the_web_are_left_out() -> None:
+    pages = [WebPage("file:///etc/passwd", "A"), WebPage("https://a.example/", "B")]
+    assert await _pages([Plugin("some", lambda: pages)]) == pages[1:]
+
+
+def test_a_chain_of_nobody_is_a_mistake_of_the_programmer() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        SearchChain([], clock=FixedWorld())
+
+
+async def _pages(providers: Sequence[WebSearch], *, limit: int = 5) -> list[WebPage]:
+    return list((await searched(SearchChain(providers, clock=FixedWorld()), limit=limit)).pages)
