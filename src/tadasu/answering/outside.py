@@ -28,6 +28,8 @@ from tadasu.errors import DocumentError
 from tadasu.ports import Encoder, Ledger, TokenCounter, WebSearch
 from tadasu.runtime.ledger import timed
 from tadasu.text.analyze import content_terms
+from tadasu.text.disguises import visible
+from tadasu.text.injection import masked, speaks_to_model
 from tadasu.text.language import detect
 
 _WEB_TENANT = "web:"
@@ -107,15 +109,21 @@ def _text_of(passage: Passage) -> PassageText:
 
 
 def page_document(page: WebPage) -> Document:
-    """`page` as a document of origin WEB; its source is the address, so that a citation can be followed."""
-    parsed = Parsed(text=page.snippet, blocks=(), media_type=page.media_type)
+    """`page` as a document of origin WEB; its source is the address, so that a citation can be followed.
+
+    Its text is what a reader of the page sees, with white space in place of what speaks to a language model.
+    """
+    parsed = Parsed(text=visible(page.snippet), blocks=(), media_type=page.media_type)
     if page.body is not None:
         with contextlib.suppress(DocumentError):  # an unreadable page is as good as its snippet
-            parsed = html_document(page.body, source=page.url, kept_share=WEB_SHARE)
+            parsed = html_document(page.body, source=page.url, kept_share=WEB_SHARE, as_seen=True)
+    text = masked(parsed.text)
+    parsed = replace(parsed, text=text, blocks=tuple(one for one in parsed.blocks if one.span.of(text).strip()))
+    title = visible(page.title or parsed.title)
     return Document(
         id=document_id(_WEB_TENANT, page.url),
         source=page.url,
-        title=page.title or parsed.title,
+        title="" if speaks_to_model(title) else title,
         text=parsed.text,
         content_hash=digest(page.url, parsed.text),
         blocks=parsed.blocks,

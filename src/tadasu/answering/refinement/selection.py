@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tadasu.answering.refinement.strips import ScoredStrip, is_heading, score_strips, strips_of, table_heads
+from tadasu.answering.refinement.strips import ScoredStrip, is_heading, score_strips, table_heads
 from tadasu.answering.refinement.tables import announces, named_rows, short_lists, small_tables
-from tadasu.core.documents import Origin, Strip
+from tadasu.core.documents import Origin, Passage, Strip
 from tadasu.core.grades import Level
 from tadasu.core.retrieved import GradedPassage
 from tadasu.core.runs import StripFate
-from tadasu.text.injection import speaks_to_model
+from tadasu.text.injection import spoken_spans
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,35 +74,35 @@ def select(passages: Sequence[GradedPassage], *, settings: RefinementSettings, q
     Of a passage that goes on, a table row with a cell that `question` states is selected whatever its score, and with
     `neighbours` a small table or a short list goes on whole with any part of it.
     """
-    none_high = all(graded.grade.level is not Level.HIGH or hostile(graded) is not None for graded in passages)
+    none_high = all(graded.grade.level is not Level.HIGH for graded in passages)
     choices: list[Choice] = []
     for rank, graded in enumerate(passages):
-        if (found := hostile(graded)) is not None:
-            choices.extend(
-                Choice(one, StripFate.HOSTILE, f"strip {found}", rank, one.strip.index) for one in score_strips(graded)
-            )
-            continue
         at_least = settings.keep_at_least if none_high or graded.grade.level is Level.HIGH else 0
         choices.extend(_select_one(graded, question, rank=rank, at_least=at_least, settings=settings))
     return choices
 
 
-def hostile(graded: GradedPassage) -> int | None:
-    """The first strip of a web passage that speaks to a model; None where there is none, and for our own documents.
+def hostile(passage: Passage) -> frozenset[int]:
+    """The strips of a web passage that speak to a model, by index; none of our own documents.
 
-    Who gives orders to a model in one sentence is not believed in the next: the passage goes as a whole.
+    Pages of the web come here without such text. This holds for those that another search brings.
     """
-    if graded.passage.origin is not Origin.WEB or not speaks_to_model(graded.passage.text):
-        return None
-    strips = strips_of(graded.passage)
-    return next((strip.index for strip in strips if speaks_to_model(strip.text)), 0)
+    if passage.origin is not Origin.WEB:
+        return frozenset()
+    spans = spoken_spans(passage.text)
+    return frozenset(
+        index
+        for index, strip in enumerate(passage.strips)
+        if any(start < strip.end and strip.start < end for start, end in spans)
+    )
 
 
 def _select_one(
     graded: GradedPassage, question: str, *, rank: int, at_least: int, settings: RefinementSettings
 ) -> list[Choice]:
     scored = score_strips(graded)
-    written = [i for i, one in enumerate(scored) if one.strip.text.strip()]
+    orders = hostile(graded.passage)
+    written = [i for i, one in enumerate(scored) if one.strip.text.strip() and i not in orders]
     heads = {i for i in written if is_heading(scored[i].strip, graded.passage)}
     why = _chosen(scored, written, settings)
     bodies = [i for i in written if i not in heads] or written
@@ -110,6 +110,8 @@ def _select_one(
         why.setdefault(i, "best strip of its passage")
     strips = [one.strip for one in scored]
     for i, cell in named_rows(strips, question).items() if question and why else ():
+        if i in orders:
+            continue
         why.setdefault(i, f"its cell {cell!r} stands in the question")
     serves: dict[int, tuple[int, str]] = {}
     for i in heads & why.keys():
@@ -123,7 +125,9 @@ def _select_one(
     companions = _companions(scored, written, heads, kept=set(why) | set(serves))
     out: list[Choice] = []
     for i, one in enumerate(scored):
-        if i in companions:
+        if i in orders:
+            out.append(Choice(one, StripFate.HOSTILE, "speaks to a language model", rank, i))
+        elif i in companions:
             fate = StripFate.SELECTED if i in why else StripFate.NEIGHBOUR
             detail = why.get(i, f"stands over strip {companions[i]}")
             out.append(Choice(one, fate, detail, rank, companions[i], companion=True))

@@ -14,6 +14,7 @@ from tadasu.answering.ingestion.decode import decode
 from tadasu.answering.ingestion.parsers.dates import iso_date, labelled_date
 from tadasu.answering.ingestion.parsers.parsed import Limits, Parsed, TextBuilder
 from tadasu.answering.ingestion.parsers.tables import Header, table_lines
+from tadasu.answering.ingestion.parsers.unseen import drop_unseen
 from tadasu.core.documents import BlockKind
 from tadasu.errors import DocumentDamaged, DocumentEmpty
 
@@ -60,7 +61,9 @@ def parse_html(data: bytes, *, source: str, limits: Limits) -> Iterator[Parsed]:
     yield html_document(data, source=source)
 
 
-def html_document(data: bytes, *, source: str, charset: str = "", kept_share: float = KEPT_SHARE) -> Parsed:
+def html_document(
+    data: bytes, *, source: str, charset: str = "", kept_share: float = KEPT_SHARE, as_seen: bool = False
+) -> Parsed:
     """Main text, headings, lists and tables of a page.
 
     Args:
@@ -69,6 +72,7 @@ def html_document(data: bytes, *, source: str, charset: str = "", kept_share: fl
         charset: what the HTTP header said; a byte order mark beats it, the page's own ``meta`` comes after it.
         kept_share: trafilatura's choice is taken where it holds at least this share (0 to 1) of what our own walk,
             which leaves out navigation and the like, finds. `KEPT_SHARE` for files, `WEB_SHARE` for the web.
+        as_seen: only what a browser shows (see `unseen`); for pages that may hide something from their readers.
 
     Raises:
         DocumentEmpty: no visible text.
@@ -85,6 +89,8 @@ def html_document(data: bytes, *, source: str, charset: str = "", kept_share: fl
             raise DocumentEmpty(source=source) from None
         raise DocumentDamaged(source=source, kind="HTML", reason=str(error)) from None
     title, date, language = _title(tree), _date(tree), (tree.get("lang") or tree.get("xml:lang") or "")[:2].lower()
+    if as_seen:
+        drop_unseen(tree)
     _prepare(tree)
     walked = TextBuilder()
     _Walk(walked).run(_main(tree))
