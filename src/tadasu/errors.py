@@ -37,6 +37,7 @@
     │   ├── StoreDamaged             store_damaged   the index
     │   │   └── StateDamaged         state_damaged   the run book
     │   ├── StoreUnwritable          store_unwritable
+    │   ├── RunCorrected             run_corrected
     │   ├── StoreIncompatible        store_incompatible
     │   │   └── StateIncompatible    state_incompatible
     │   ├── CalibrationDamaged       calibration_damaged
@@ -379,6 +380,14 @@ class StoreUnwritable(StoreError):
     code = "store_unwritable"
     message = "{path} cannot be opened or written ({reason})."
     hint_template = "Check the permissions of the folder and the free space on its disk."
+
+
+class RunCorrected(StoreError):
+    """A run that is corrected already was to be corrected once more."""
+
+    code = "run_corrected"
+    message = "The run {run} was corrected already, by {by}."
+    hint_template = "`tadasu trace {by}` shows it."
 
 
 class StoreIncompatible(StoreError):

@@ -135,6 +135,17 @@ class StripRecord:
     detail: str = ""
 
 
+class Deferral(enum.Enum):
+    """Whether the correction of an answer was put off."""
+
+    NONE = "none"
+    """It was not: all that was to be done is in the run."""
+    PENDING = "pending"
+    """The answer is from the first search alone; a job goes on with the correction."""
+    DONE = "done"
+    """This run is the correction of the run that it `corrects`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """Everything about one answer.
@@ -142,7 +153,8 @@ class Run:
     `question` is what the user wrote, byte for byte; `query` is what retrieval searched for (the same, or the
     standalone form of a follow-up). `created_at` is an ISO 8601 UTC time from the clock port. `stop_reason` says why
     the correction loop ended, `stop` the same as a stable word. `scope` holds the filters that were asked for.
-    `settings` is a hash of all settings that change answers.
+    `settings` is a hash of all settings that change answers. A run never changes: one whose correction was put off
+    stays PENDING, and the run that `corrects` it is another.
     """
 
     id: str
@@ -164,6 +176,8 @@ class Run:
     warnings: tuple[str, ...] = ()
     scope: Scope = field(default_factory=Scope)
     stop: StopReason = StopReason.NOT_RECORDED
+    deferred: Deferral = Deferral.NONE
+    corrects: str = ""
 
     @property
     def verdict(self) -> Verdict:

@@ -20,7 +20,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from tadasu.errors import StateDamaged, StateIncompatible, StoreBusy, StoreError, StoreUnwritable
 from tadasu.runtime.write_ahead import log_ahead
 
-NEWEST: Final = "0002"
+NEWEST: Final = "0003"
 """The revision that this code works with; a test holds it against the migrations."""
 _MIGRATIONS: Final = Path(__file__).with_name("migrations")
 _BEGIN: Final = "tadasu_begin"

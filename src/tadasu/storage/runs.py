@@ -13,11 +13,13 @@ from sqlalchemy import ColumnElement, Engine, and_, delete, exists, func, insert
 from sqlalchemy.exc import IntegrityError
 
 from tadasu.core.documents import Reader
-from tadasu.core.runs import Run, SearchMode
+from tadasu.core.jobs import correction_job
+from tadasu.core.runs import Deferral, Run, SearchMode
 from tadasu.core.usage import used_by
-from tadasu.errors import InputInvalid, RunNotFound
+from tadasu.errors import InputInvalid, RunCorrected, RunNotFound
 from tadasu.storage.database import open_database, translated
-from tadasu.storage.tables import open_work, run_access, run_calls, run_facts, runs
+from tadasu.storage.jobs import leave
+from tadasu.storage.tables import open_work, run_access, run_calls, run_corrections, run_facts, runs
 
 LAST = "last"
 
@@ -43,7 +45,11 @@ class SqlRunBook:
         self._engine.dispose()
 
     def save(self, run: Run) -> None:
-        """Commit `run`. Raises ValueError where a run of that id is there already: a run never changes."""
+        """Commit `run`, together with the job that goes on with it, and with its taking the place of another run.
+
+        Raises ValueError where a run of that id is there already (a run never changes), RunCorrected where the run that
+        it corrects is corrected.
+        """
         calls = _call_rows(run)
         access = [{"run_id": run.id, "group_name": name} for name in sorted(run.reader.groups)]
         row = _run_row(run)
@@ -58,7 +64,14 @@ class SqlRunBook:
                     connection.execute(_INSERT_FACTS, facts_row(run))
                     # From here on the run itself tells what it took.
                     connection.execute(delete(open_work).where(open_work.c.id == run.id))
+                    if run.deferred is Deferral.PENDING:
+                        leave(connection, correction_job(run.id, reader=run.reader, created_at=run.created_at))
+                    if run.corrects:
+                        pair = {"run_id": run.corrects, "corrected_by": run.id}
+                        connection.execute(insert(run_corrections), pair)
             except IntegrityError as error:
+                if run.corrects and (by := self.correction_of(run.corrects)) not in {"", run.id}:
+                    raise RunCorrected(run=run.corrects, by=by) from error
                 raise ValueError(f"there is a run {run.id} already") from error
 
     def load(self, run_id: str, *, reader: Reader) -> Run:
@@ -82,6 +95,12 @@ class SqlRunBook:
                 where=f"run {run_id}", reason="several runs start so", fix="Write more of the id, or all of it."
             )
         return read_run(records[0])
+
+    def correction_of(self, run_id: str) -> str:
+        """See `ports.Corrections`."""
+        query = select(run_corrections.c.corrected_by).where(run_corrections.c.run_id == run_id)
+        with translated(self._engine), self._engine.connect() as connection:
+            return connection.scalar(query) or ""
 
     def latest(self, *, limit: int, reader: Reader) -> Sequence[Run]:
         """The newest `limit` runs that `reader` may read, newest first."""

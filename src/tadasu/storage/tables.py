@@ -96,3 +96,31 @@ run_access: Final = Table(
     Column("run_id", String(80), ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
     Column("group_name", String(200), primary_key=True),
 )
+
+# The run that took the place of another. The key keeps a second worker from correcting what is corrected.
+run_corrections: Final = Table(
+    "run_corrections",
+    metadata,
+    Column("run_id", String(80), ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    Column("corrected_by", String(80), ForeignKey("runs.id", ondelete="CASCADE"), nullable=False, unique=True),
+)
+
+# Work for later. `due_at` is when a job may be claimed: while a worker has it, that is the end of the lease. `holder`
+# is the word that only the worker of the latest claim knows.
+jobs: Final = Table(
+    "jobs",
+    metadata,
+    Column("id", String(120), primary_key=True),
+    Column("kind", String(40), nullable=False),
+    Column("subject", String(80), nullable=False),
+    Column("tenant", String(200), nullable=False),
+    Column("reader_groups", Text, nullable=False),
+    Column("created_at", String(40), nullable=False),
+    Column("state", String(20), nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("due_at", String(40), nullable=False),
+    Column("holder", String(80), nullable=False),
+    Column("reason", Text, nullable=False),
+    Index("jobs_by_due", "state", "due_at"),
+    Index("jobs_by_time", "tenant", "created_at"),
+)
