@@ -1,0 +1,1 @@
+"""Pages of the web, fetched as if each were an attack (DESIGN §3.3)."""
