@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from tadasu.app.run_timeline import timeline
@@ -63,9 +63,9 @@ FAMILIES: Final = (
 _LANGUAGES: Final = ("en", "ja")
 
 
-def run_meters(runs: Iterable[Run] = ()) -> Meters:
-    """Fresh counters with `runs` counted in."""
-    meters = Meters(FAMILIES)
+def run_meters(runs: Iterable[Run] = (), *, besides: Sequence[Family] = ()) -> Meters:
+    """Fresh counters with `runs` counted in, and room for `besides`."""
+    meters = Meters((*FAMILIES, *besides))
     for status in AnswerStatus:
         meters.mention(RUN_SECONDS, status.value)
     for reason in StopReason:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -20,12 +20,15 @@ from tadasu.telemetry.context import bind_run, no_run, trace_id_of
 if TYPE_CHECKING:
     from tadasu.app.run_spans import SpanForm
     from tadasu.core.runs import Round, Run
+    from tadasu.runtime.scheduling.happenings import Happening
+    from tadasu.runtime.scheduling.scheduler import Sight
     from tadasu.telemetry.logs import JsonLogs
     from tadasu.telemetry.metrics import Meters, MetricsServer
     from tadasu.telemetry.tracing import Tracing
 
 _log = logging.getLogger("tadasu.telemetry")
 _runs = logging.getLogger("tadasu.runs")
+_calls = logging.getLogger("tadasu.calls")
 
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _FEATURE = "sending traces"
@@ -43,13 +46,35 @@ class Telemetry:
         self._tracing: Tracing | None = None
         self._started = False
         self._warned: set[str] = set()
+        self._looks: list[Callable[[], Iterable[Sight]]] = []
 
     @cached_property
     def meters(self) -> Meters:
         """The counters of this process, for a server to mount; runs count from when this is first asked for."""
+        from tadasu.app.call_metrics import FAMILIES, show_line
         from tadasu.app.run_metrics import run_meters
 
-        return run_meters()
+        meters = run_meters(besides=FAMILIES)
+        meters.before_showing(lambda: show_line(meters, self._seen))
+        return meters
+
+    def _seen(self) -> Iterator[Sight]:
+        for look in self._looks:
+            yield from look()
+
+    def happened(self, happening: Happening) -> None:
+        """A listener for the scheduler of outside calls."""
+        kind = happening.kind.value
+        if kind.startswith("circuit") and _calls.isEnabledFor(logging.INFO):
+            _calls.info(kind.replace("_", " "), extra={"provider": happening.errand.provider})
+        if "meters" in self.__dict__:
+            from tadasu.app.call_metrics import count_happening  # loaded with the meters
+
+            count_happening(self.meters, happening)
+
+    def look_at(self, look: Callable[[], Iterable[Sight]]) -> None:
+        """Show who waits and which circuits are open, as `look` (the scheduler's) sees it when somebody asks."""
+        self._looks.append(look)
 
     @contextmanager
     def watching(self, listen: Listener = ignore) -> Iterator[Listener]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
@@ -58,6 +58,7 @@ class Meters:
         self._series: dict[str, dict[tuple[str, ...], list[float]]] = {name: {} for name in self._families}
         self._seen: dict[tuple[str, str], set[str]] = {}
         self._lock = threading.Lock()
+        self._before: list[Callable[[], None]] = []
         self.registry = CollectorRegistry()
         """What a server mounts."""
         self.registry.register(_Shown(self))
@@ -93,6 +94,10 @@ class Meters:
         """Show these labels from the start, at 0: a rate cannot see the first step of what was not there before."""
         with self._lock:
             self._at(family, values)
+
+    def before_showing(self, look: Callable[[], None]) -> None:
+        """Let `look` set gauges each time that somebody asks for the numbers."""
+        self._before.append(look)
 
     def text(self) -> str:
         """The exposition, text format 0.0.4."""
@@ -135,6 +140,8 @@ class Meters:
 
     def collected(self) -> list[Metric]:
         """Every family with its series, for exposition."""
+        for look in self._before:
+            look()
         with self._lock:
             return [_metric(self._families[name], series) for name, series in self._series.items()]
 
