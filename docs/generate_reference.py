@@ -10,7 +10,7 @@ from typing import Any
 
 import typer.main
 
-from tadasu.app.settings_file import settings_tables
+from tadasu.app.settings_file import provider_table, settings_tables
 from tadasu.cli.application import app
 from tadasu.cli.error_words import kinds
 from tadasu.cli.exits import MEANINGS, exit_of_kind
@@ -52,7 +52,7 @@ def settings_page() -> str:
         "Settings stand in `tadasu.toml`; an environment variable wins over the file. `tadasu config show` says where each\n"
         "value comes from. Secrets are never settings: a setting names the environment variable that holds one.",
     ]
-    for table in settings_tables():
+    for table in (*settings_tables(), provider_table("NAME")):
         rows = ["| setting | kind | default | meaning |", "|---|---|---|---|"]
         for entry in table.entries:
             default = f"`{entry.default}`" if entry.default else "unset"

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         ScoreCache,
         Store,
     )
+    from tadasu.providers.websearch.chain import SearchChain
 
 
 class Container:
@@ -148,22 +149,20 @@ class Container:
         return open_cache(self)
 
     @cached_property
-    def outside(self) -> WebReader | None:
-        """The web, where one is configured."""
-        from tadasu.answering.outside import WebReader
-        from tadasu.ports import WebSearchSettings
+    def web(self) -> SearchChain | None:
+        """Search outside, one provider behind the other; None where none is configured."""
+        from tadasu.app.outside import open_web
 
-        chosen = self.settings.web
-        if not chosen.provider:
+        return open_web(self.settings, root=self.workspace.root, clock=self.clock)
+
+    @cached_property
+    def outside(self) -> WebReader | None:
+        """The web as the correction loop sees it, where one is configured."""
+        if self.web is None:
             return None
-        folder = self.workspace.root / Path(chosen.folder).expanduser() if chosen.folder else None
-        open_search = load_plugin("tadasu.websearch", chosen.provider)
-        return WebReader(
-            web=open_search(WebSearchSettings(folder=folder)),
-            encoder=self.encoder,
-            counter=self.encoder,
-            weights=self.fusion,
-        )
+        from tadasu.answering.outside import WebReader
+
+        return WebReader(web=self.web, encoder=self.encoder, counter=self.encoder, weights=self.fusion)
 
     @cached_property
     def chat(self) -> ChatModel | None:
@@ -309,7 +308,7 @@ class Container:
             await self.cache.close()  # type: ignore[union-attr]
         if "runs" in self.__dict__:
             self.runs.close()  # type: ignore[attr-defined]
-        for part in ("scorer", "chat"):
+        for part in ("scorer", "chat", "web"):
             close = getattr(self.__dict__.get(part), "close", None)
             if close is not None:
                 await close()

@@ -210,10 +210,21 @@ def _runs(container: Container) -> Finding:
 
 
 def _web(container: Container) -> Finding:
-    provider = container.settings.web.provider
-    if container.outside is None:
+    """Who is asked, in order, and whose key is missing. Nobody is asked now: a search costs money."""
+    from tadasu.app.outside import open_web
+
+    web = open_web(container.settings, root=container.workspace.root, clock=container.clock)
+    if web is None:
         return ok("web", "The web is off: questions never leave this machine for it.")
-    return ok("web", "The web is on: {provider}.", provider=provider)
+    names = ", ".join(provider.id for provider in web.providers)
+    missing = [name for provider in web.providers if (name := getattr(provider, "missing_key", ""))]
+    if not missing:
+        return ok("web", "The web is on: {provider}.", provider=names)
+    return warning(
+        "web", "The web is on: {provider}; the environment holds no key in {variables}.",
+        "Set it, or name another variable as key_variable in the provider's table under [web].",
+        provider=names, variables=", ".join(missing),
+    )  # fmt: skip
 
 
 def _chat(container: Container, *, network: bool) -> list[Finding]:

@@ -11,10 +11,12 @@ import enum
 import json
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import PydanticCustomError
 from pydantic_settings import (
     BaseSettings,
     NoDecode,
@@ -151,12 +153,37 @@ class CorrectionSection(Section):
     )
 
 
+class WebProviderSection(Section):
+    """One web search provider, in a table of its name, such as [web.tavily]."""
+
+    key_variable: str = Field("", description="Environment variable with the key; empty: the provider's usual one.")
+    base_url: str = Field("", description="Address of the service; empty: the provider's own.")
+    engine: str = Field("", description="google: id (cx) of your engine; serpapi, searxng: which engine is asked.")
+    timeout_s: float = Field(10.0, gt=0, description="Seconds before a search is given up.")
+    price: float | None = Field(None, ge=0, description="US dollars per thousand searches; unset: as [prices] says.")
+
+
+def _table(value: object) -> object:
+    if isinstance(value, (Mapping, WebProviderSection)):
+        return value
+    raise PydanticCustomError("extra_forbidden", "neither a setting nor the table of a provider")
+
+
 class WebSection(Section):
-    """Search outside. Off until a provider is named."""
+    """Search outside. Off until a provider is named; each may have a table of its own, such as [web.tavily]."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+    __pydantic_extra__: dict[str, Annotated[WebProviderSection, BeforeValidator(_table)]]
 
     provider: str = Field("", description="Plugin of the group tadasu.websearch; empty: the web is off.")
+    fall_back: Names = Field((), description="Providers that are asked in turn where that one fails or finds nothing.")
     folder: str = Field("", description="For the provider folder: a directory of saved pages that plays the web.")
     results: int = Field(5, ge=1, le=50, description="Pages per search.")
+
+    @property
+    def tables(self) -> Mapping[str, WebProviderSection]:
+        """The tables of single providers, by name."""
+        return self.__pydantic_extra__ or {}
 
 
 class RefinementSection(Section):
@@ -306,7 +333,7 @@ def origin_of(key: str, file: Path | None) -> str:
     variable = _variable(key)
     if variable is not None:
         return f"environment {variable}"
-    section, name = key.split(".", 1)
-    if file is not None and file.is_file() and name in tomllib.loads(file.read_text(encoding="utf-8")).get(section, {}):
-        return file.name
-    return "default"
+    place: object = tomllib.loads(file.read_text(encoding="utf-8")) if file is not None and file.is_file() else {}
+    for name in key.split("."):
+        place = place.get(name) if isinstance(place, Mapping) else None
+    return "default" if place is None or file is None else file.name

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from tadasu.app.settings import Settings
+from tadasu.app.settings import Settings, WebProviderSection
 
 HEAD = (
     "Settings of this Tadasu workspace.",
@@ -39,7 +39,7 @@ class SettingEntry:
     @property
     def variable(self) -> str:
         """The environment variable that sets it."""
-        return f"TADASU_{self.section}__{self.name}".upper()
+        return f"TADASU_{self.key}".replace(".", "__").upper()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,11 @@ class SettingsTable:
 def settings_tables() -> tuple[SettingsTable, ...]:
     """Every table of the settings in the order of their declaration."""
     return tuple(_table(name, field) for name, field in Settings.model_fields.items())
+
+
+def provider_table(name: str) -> SettingsTable:
+    """The table of the web search provider `name`, which stands in ``tadasu.toml`` only where somebody wrote it."""
+    return _section(f"web.{name}", WebProviderSection)
 
 
 def settings_text(chosen: Mapping[str, object] | None = None, *, say: Callable[[str], str] = str) -> str:
@@ -105,12 +110,19 @@ def values_of(settings: Settings) -> Iterator[tuple[SettingEntry, object]]:
         section = getattr(settings, table.name)
         for entry in table.entries:
             yield entry, getattr(section, entry.name)
+    for name, section in sorted(settings.web.tables.items()):
+        for entry in provider_table(name).entries:
+            yield entry, getattr(section, entry.name)
 
 
 def _table(name: str, field: FieldInfo) -> SettingsTable:
     model: Any = field.annotation
     assert isinstance(model, type), "every top-level setting is a section"
     assert issubclass(model, BaseModel), "every top-level setting is a section"
+    return _section(name, model)
+
+
+def _section(name: str, model: type[BaseModel]) -> SettingsTable:
     entries = tuple(
         SettingEntry(
             section=name,

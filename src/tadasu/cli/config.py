@@ -40,7 +40,7 @@ def show(
     rows = [
         (entry, value, origin_of(entry.key, workspace.settings_file))
         for entry, value in values_of(settings)
-        if not section or entry.section == section
+        if not section or section in (entry.section, entry.section.partition(".")[0])
     ]
     if frame.json:
         frame.emit(

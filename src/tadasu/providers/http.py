@@ -97,6 +97,12 @@ class JsonService:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._opening = asyncio.Lock()
 
+    @property
+    def missing_key(self) -> str:
+        """The environment variable that has to hold a key and does not; empty where nothing is missing."""
+        wanted = bool(self._key_variable) and not is_local(self._url)
+        return self._key_variable if wanted and not os.environ.get(self._key_variable, "").strip() else ""
+
     async def post(self, body: Mapping[str, object], *, timeout_s: float) -> object:
         """The reply to `body` as parsed JSON, within `timeout_s` seconds from the first byte sent to the last received.
 

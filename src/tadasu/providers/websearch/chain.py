@@ -33,6 +33,11 @@ class SearchChain:
         self._clock = clock
         self._rests: dict[str, float] = {}
 
+    @property
+    def providers(self) -> tuple[WebSearch, ...]:
+        """Who is asked, in order."""
+        return self._providers
+
     async def search(self, query: str, *, limit: int, language: str, ledger: Ledger) -> Sequence[WebPage]:
         """At most `limit` pages of the first provider that finds any; none where one of them found nothing.
 

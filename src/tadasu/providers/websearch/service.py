@@ -87,6 +87,11 @@ class ApiSearch:
         """The provider's name."""
         return self._api.name
 
+    @property
+    def missing_key(self) -> str:
+        """The environment variable that has to hold its key and does not; empty where nothing is missing."""
+        return self._http.missing_key
+
     async def search(self, query: str, *, limit: int, language: str, ledger: Ledger) -> Sequence[WebPage]:
         """At most `limit` pages, best first; tried once more where the connection was closed before an answer.
 
