@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from tadasu.ports import Allowance, Chance, Clock, Errand, Ledger, LimitStore
+from tadasu.ports import Allowance, Chance, Clock, Errand, Ledger, LimitStore, Purse
 from tadasu.runtime.scheduling.happenings import Happening, Kind, Listener
 from tadasu.runtime.scheduling.rules import Rules
 
@@ -63,7 +63,9 @@ class Office:
         calls, usd = self.under_way.add(ledger, errand.usd)
         try:
             if isinstance(ledger, Allowance):
-                ledger.check(errand.what, usd=usd + errand.usd, under_way=calls)
+                # A purse counts by itself what the calls under way may cost.
+                others = 0.0 if isinstance(ledger, Purse) else usd
+                ledger.check(errand.what, usd=others + errand.usd, under_way=calls)
             yield
         except BaseException:
             self.under_way.remove(ledger, errand.usd)

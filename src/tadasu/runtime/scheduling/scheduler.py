@@ -15,7 +15,7 @@ from tadasu.runtime.scheduling.breaker import Circuit
 from tadasu.runtime.scheduling.happenings import Kind, Listener, ignore
 from tadasu.runtime.scheduling.lane import Lane
 from tadasu.runtime.scheduling.office import Office
-from tadasu.runtime.scheduling.rules import Rations, Rules, asked_wait_s, worth_another_attempt
+from tadasu.runtime.scheduling.rules import Rations, RetryRules, Rules, asked_wait_s, worth_another_attempt
 from tadasu.runtime.scheduling.turn import Turn
 
 T = TypeVar("T")
@@ -78,31 +78,47 @@ class CallScheduler:
         """
         return self.attempt(errand, 1, ledger=ledger, since=self._office.clock.elapsed())
 
-    async def call(self, errand: Errand, work: Callable[[int], Awaitable[T]], *, ledger: Ledger) -> T:
-        """What ``work(attempt)`` gives; see `ports.Scheduler`. Work that outlasts the run's deadline is broken off."""
+    async def call(
+        self,
+        errand: Errand,
+        work: Callable[[int], Awaitable[T]],
+        *,
+        ledger: Ledger,
+        retry: RetryRules | None = None,
+    ) -> T:
+        """What ``work(attempt)`` gives; see `ports.Scheduler`. Work that outlasts the run's deadline is broken off.
+
+        `retry` takes the place of the scheduler's own rules.
+        """
         since = self._office.clock.elapsed()
         attempt = 1
         while True:
             try:
-                async with self.attempt(errand, attempt, ledger=ledger, since=since):
+                async with self.attempt(errand, attempt, ledger=ledger, since=since, retry=retry):
                     return await _in_time(errand, work, attempt, ledger)
             except (ProviderUnreachable, ProviderLimited) as error:
-                await self.recover(errand, error, attempt=attempt, ledger=ledger)
+                await self.recover(errand, error, attempt=attempt, ledger=ledger, retry=retry)
             attempt += 1
 
     def attempt(
-        self, errand: Errand, attempt: int, *, ledger: Ledger, since: float
+        self, errand: Errand, attempt: int, *, ledger: Ledger, since: float, retry: RetryRules | None = None
     ) -> AbstractAsyncContextManager[None]:
         """As `turn`, for callers that make their own attempts; `since` is when the first one asked (see `now`)."""
-        return Turn(
-            self._lane(errand.provider), errand, ledger=ledger, office=self._office, since=since, attempt=attempt
-        )
+        office, lane = self._office, self._lane(errand.provider)
+        patience_s = (retry or office.rules.retry).longest_wait_s
+        return Turn(lane, errand, ledger=ledger, office=office, since=since, attempt=attempt, patience_s=patience_s)
 
     async def recover(
-        self, errand: Errand, error: ProviderUnreachable | ProviderLimited, *, attempt: int, ledger: Ledger
+        self,
+        errand: Errand,
+        error: ProviderUnreachable | ProviderLimited,
+        *,
+        attempt: int,
+        ledger: Ledger,
+        retry: RetryRules | None = None,
     ) -> None:
         """Wait before the attempt that follows `attempt`; raises `error` where none follows."""
-        office, rules = self._office, self._office.rules.retry
+        office, rules = self._office, retry or self._office.rules.retry
         if attempt >= rules.attempts or not worth_another_attempt(error):
             raise error
         asked = asked_wait_s(error) or 0.0

@@ -33,10 +33,29 @@ _ALIVE = (ProviderLimited, ProviderRefused, ProviderAnswerInvalid)
 class Turn(AbstractAsyncContextManager[None]):
     """See `ports.Scheduler.turn`. Entered once."""
 
-    __slots__ = ("_attempt", "_began", "_errand", "_lane", "_ledger", "_office", "_outer", "_place", "_since")
+    __slots__ = (
+        "_attempt",
+        "_began",
+        "_errand",
+        "_lane",
+        "_ledger",
+        "_office",
+        "_outer",
+        "_patience_s",
+        "_place",
+        "_since",
+    )
 
     def __init__(
-        self, lane: Lane, errand: Errand, *, ledger: Ledger, office: Office, since: float, attempt: int = 1
+        self,
+        lane: Lane,
+        errand: Errand,
+        *,
+        ledger: Ledger,
+        office: Office,
+        since: float,
+        attempt: int = 1,
+        patience_s: float = 60.0,
     ) -> None:
         self._lane = lane
         self._errand = errand
@@ -44,6 +63,7 @@ class Turn(AbstractAsyncContextManager[None]):
         self._office = office
         self._since = since
         self._attempt = attempt
+        self._patience_s = patience_s
         self._outer: tuple[Place, ...] = ()
         self._place: Place | None = None
         self._began = 0.0
@@ -263,7 +283,7 @@ class Turn(AbstractAsyncContextManager[None]):
     def _refuse_wait(self, admission: Admission) -> None:
         """Raise where the wait is known to be too long."""
         wait = admission.wait_s
-        if admission.closed and wait > self._office.rules.retry.longest_wait_s:
+        if admission.closed and wait > self._patience_s:
             raise ProviderLimited(
                 provider=self._lane.provider,
                 reason=f"it asked for no calls; the next may go in {wait:.0f} s",
