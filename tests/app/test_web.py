@@ -12,7 +12,7 @@ import pytest
 
 from tadasu import AnswerStatus, Tadasu, Verdict
 from tadasu.app.doctor import diagnose
-from tadasu.app.findings import Health
+from tadasu.app.findings import Finding, Health
 from tadasu.app.outside import open_web
 from tadasu.app.settings import load_settings, origin_of
 from tadasu.app.settings_file import values_of
@@ -129,8 +129,15 @@ def test_the_watcher_would_see_a_leak() -> None:
     assert {"星野光", "極秘計"} <= {piece for piece in _pieces(*DOCUMENTS.values()) if piece in seen}
 
 
-@in_each_language
-@pytest.mark.parametrize("manner", [WebManner.LIMITED_DAY, WebManner.ACCEPTED, WebManner.ERROR_TEXT, WebManner.BUSY])
+@pytest.mark.parametrize(
+    ("manner", "language"),
+    [
+        (WebManner.LIMITED_DAY, "en"),
+        (WebManner.ACCEPTED, "ja"),
+        (WebManner.ERROR_TEXT, "en"),
+        (WebManner.BUSY, "ja"),
+    ],
+)
 async def test_a34_a_limited_provider_is_passed_over_and_the_question_is_still_answered(
     workspace: Path, monkeypatch: pytest.MonkeyPatch, manner: WebManner, language: str
 ) -> None:
@@ -178,7 +185,7 @@ async def test_doctor_names_the_providers_in_their_order(workspace: Path, monkey
     assert KEY not in str(found)
 
 
-async def _doctor(root: Path) -> object:
+async def _doctor(root: Path) -> Finding:
     tadasu = Tadasu.open(root)
     try:
         return next(one for one in await diagnose(lambda: tadasu, network=False) if one.check == "web")

@@ -156,7 +156,8 @@ async def _found(
         assert page.url.startswith(("http://", "https://"))
         assert page.url.isprintable()
         assert not _TAG.search(page.title + page.snippet), "tags and entities are removed"
-        assert page.date == "" or date.fromisoformat(page.date[:10])
+        if page.date:
+            date.fromisoformat(page.date[:10])
         assert page.language
     assert len({page.url for page in pages}) == len(pages)
     return pages
