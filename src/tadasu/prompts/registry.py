@@ -25,6 +25,7 @@ PLACEHOLDERS: Mapping[str, frozenset[str]] = MappingProxyType(
         "grade": frozenset({"question", "passages", "ids", "nonce", "note"}),
         "standalone": frozenset({"question", "conversation", "nonce"}),
         "rewrite": frozenset({"question", "tried"}),
+        "decompose": frozenset({"question"}),
     }
 )
 """Each prompt's placeholders: a text must hold every one of them and no other."""
@@ -94,7 +95,7 @@ def load(name: str, language: str, *, folder: Path | None = None) -> Prompt:
     """The prompt called `name` in `language`; any language but Japanese gets the English one.
 
     Args:
-        name: ``answer``, ``grade``, ``standalone`` or ``rewrite``.
+        name: ``answer``, ``grade``, ``standalone``, ``rewrite`` or ``decompose``.
         language: ``en`` or ``ja``.
         folder: a directory with ``en/answer.md`` and so on, whose files come before the built-in ones.
 

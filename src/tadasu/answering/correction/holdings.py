@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
-from tadasu.answering.correction.policy import CorrectionSettings, Reaction, ReservePolicy
 from tadasu.core.documents import Origin, Scope
 from tadasu.core.grades import Level
 from tadasu.core.retrieved import GradedPassage
@@ -31,10 +31,14 @@ class Holdings:
             if held is None or _rank(item) > _rank(held):
                 self._items[item.passage.id] = item
 
-    @property
-    def good(self) -> bool:
-        """Whether any passage is HIGH or MEDIUM."""
-        return any(item.grade.level in (Level.HIGH, Level.MEDIUM) for item in self._items.values())
+    def levels(self, *, medium_kept: int) -> frozenset[Level]:
+        """Of which levels there are passages that may go on; LOW ones are a reserve where they are our own."""
+        held = {
+            item.grade.level
+            for item in self._items.values()
+            if item.grade.level is not Level.LOW or item.passage.origin is Origin.INTERNAL
+        }
+        return frozenset(held if medium_kept else held - {Level.MEDIUM})
 
     def narrow(self, scope: Scope) -> Scope:
         """`scope` without what was graded LOW: each such passage, and documents of which two or more are all LOW.
@@ -51,25 +55,16 @@ class Holdings:
             exclude_documents=scope.exclude_documents | spent,
         )
 
-    def chosen(self, settings: CorrectionSettings, *, exhausted: bool) -> tuple[GradedPassage, ...]:
-        """What goes on to refinement: all HIGH, the best MEDIUM, UNGRADED by policy, never LOW. Best first."""
+    def chosen(self, levels: frozenset[Level], *, medium_kept: int) -> tuple[GradedPassage, ...]:
+        """What goes on to refinement, best first: all HIGH, the best of the other `levels`; of LOW only our own."""
         ranked = sorted(self._items.values(), key=_rank, reverse=True)
-        medium_kept = settings.medium_kept_exhausted if exhausted else settings.medium_kept
-        high = [item for item in ranked if item.grade.level is Level.HIGH]
-        medium = [item for item in ranked if item.grade.level is Level.MEDIUM][:medium_kept]
-        open_to_ungraded = settings.ungraded is Reaction.OPEN
-        if not high and not medium:
-            open_to_ungraded = open_to_ungraded or settings.grader_failed is Reaction.OPEN
-        ungraded = [item for item in ranked if item.grade.level is Level.UNGRADED] if open_to_ungraded else []
-        return tuple(high + medium + ungraded[:medium_kept])
-
-    def reserve(self, settings: CorrectionSettings) -> tuple[GradedPassage, ...]:
-        """The best of our own LOW passages where the policy lets them through with a warning; nothing otherwise."""
-        if settings.incorrect is not ReservePolicy.USE_WITH_WARNING:
-            return ()
-        own = [
-            item
-            for item in self._items.values()
-            if item.grade.level is Level.LOW and item.passage.origin is Origin.INTERNAL
-        ]
-        return tuple(sorted(own, key=_rank, reverse=True)[: settings.medium_kept])
+        kept = {Level.HIGH: len(ranked), Level.MEDIUM: medium_kept}
+        chosen: list[GradedPassage] = []
+        for level in sorted(levels, key=lambda level: -_ORDER[level]):
+            allowed = (
+                item
+                for item in ranked
+                if item.grade.level is level and (level is not Level.LOW or item.passage.origin is Origin.INTERNAL)
+            )
+            chosen += islice(allowed, kept.get(level, max(1, medium_kept)))
+        return tuple(chosen)

@@ -6,35 +6,37 @@ become states of the run (SEARCH_FAILED, GRADER_FAILED, BUDGET_SPENT) and the po
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
-from tadasu.answering.correction.holdings import Holdings
-from tadasu.answering.correction.policy import CorrectionSettings, Progress, next_action
-from tadasu.answering.correction.rewrite import Probe, probes, web_query
+from tadasu.answering.correction.plan import Plan
+from tadasu.answering.correction.policy import CorrectionSettings, next_action
+from tadasu.answering.correction.query_writer import QueryWriter
+from tadasu.answering.correction.research import Merge, Research, Searched
 from tadasu.answering.correction.rounds import from_the_question, grade_all, recorded
+from tadasu.answering.correction.state import Corrected, LoopState
 from tadasu.answering.correction.verdicts import verdict_of
-from tadasu.core.answers import Reason
 from tadasu.core.documents import Scope
 from tadasu.core.events import Listener, RoundEnded, ignore
-from tadasu.core.grades import Calibration, Grade, Verdict
-from tadasu.core.retrieved import Candidate, GradedPassage, Retrieval
+from tadasu.core.grades import Grade, Verdict
+from tadasu.core.retrieved import Candidate, Retrieval
 from tadasu.core.runs import Action, ActionKind, Round, SearchMode
-from tadasu.errors import BudgetSpent, TadasuError
-from tadasu.ports import CandidateSearch, Grader, Ledger, OutsideSearch
+from tadasu.errors import BudgetSpent, SearchFailed
+from tadasu.ports import CandidateSearch, Clock, Grader, Ledger, OutsideSearch
 from tadasu.runtime.budget import Budget
 from tadasu.runtime.ledger import RunLedger
+from tadasu.runtime.world import SystemClock
+
+__all__ = ["Corrected", "CorrectionLoop"]
 
 
 @dataclass(frozen=True, slots=True)
-class Corrected:
-    """The outcome of the loop: every round, what goes on (best first), and why there is nothing where nothing is."""
+class _Attempt:
+    """What a round came to: graded candidates, their verdict, and what went wrong where something did."""
 
-    rounds: tuple[Round, ...]
-    passages: tuple[GradedPassage, ...]
-    stop_reason: str
-    reason: Reason
-    warnings: tuple[str, ...] = ()
+    verdict: Verdict
+    graded: tuple[tuple[Candidate, Grade], ...] = ()
+    error: str = ""
+    retrieval: Retrieval = field(default_factory=lambda: Retrieval("", ()))
 
 
 class CorrectionLoop:
@@ -48,12 +50,19 @@ class CorrectionLoop:
         outside: OutsideSearch | None,
         settings: CorrectionSettings,
         k: int = 10,
+        writer: QueryWriter | None = None,
+        merge: Merge | None = None,
+        clock: Clock | None = None,
     ) -> None:
-        self._search = search
+        """`writer` makes up other queries (None: rules alone). `merge` makes one retrieval of several: without it a
+        round makes one search. `clock` says what "this year" is (None: the machine's clock).
+        """
+        self._research = Research(search=search, outside=outside, merge=merge)
         self._grader = grader
-        self._outside = outside
         self._settings = settings
         self._k = k
+        self._writer = writer
+        self._clock = clock or SystemClock()
 
     async def run(
         self,
@@ -66,77 +75,78 @@ class CorrectionLoop:
         listen: Listener = ignore,
     ) -> Corrected:
         """Search for `query` within `scope` until the policy says stop. Always returns."""
-        state = _State(query, scope=scope, probes=probes(query, k=self._k), language=language)
+        plan = Plan(
+            query,
+            k=self._k,
+            today=self._clock.now().date(),
+            writer=self._writer,
+            merges=self._research.merges,
+        )
+        state = LoopState(query, scope=scope, plan=plan, language=language, settings=self._settings)
         action = Action(ActionKind.SEARCH_AGAIN, "the first search")
+        began = ledger.elapsed_ms()
         while action.kind in (ActionKind.SEARCH_AGAIN, ActionKind.SEARCH_WEB):
-            began = ledger.elapsed_ms()
-            probe = state.next_probe(action.kind, web_results=self._settings.web_results)
+            probe = state.take(action.kind)
             narrowed = state.holdings.narrow(scope)
-            verdict, graded, error = await self._attempt(probe, narrowed, state, ledger, budget)
-            state.holdings.add(GradedPassage(candidate.passage, grade) for candidate, grade in graded)
-            action = next_action(verdict, self._progress(state))
-            ended = Round(
+            done = await self._attempt(Searched(probe, narrowed), state, budget)
+            state.take_in(done.verdict, done.graded, probe.mode)
+            ended = ledger.elapsed_ms()
+            action = await self._next(done.verdict, state, budget)
+            finished = Round(
                 number=len(state.rounds) + 1,
                 mode=probe.mode,
                 query=probe.query,
                 changed=state.describe_change(probe, narrowed),
                 excluded_passages=len(narrowed.exclude_passages) - len(scope.exclude_passages),
                 excluded_documents=len(narrowed.exclude_documents) - len(scope.exclude_documents),
-                candidates=tuple(recorded(candidate, grade) for candidate, grade in graded),
-                verdict=verdict,
+                candidates=tuple(recorded(candidate, grade) for candidate, grade in done.graded),
+                verdict=done.verdict,
                 rule=self._settings.rule,
                 action=action,
                 started_ms=began,
-                duration_ms=ledger.elapsed_ms() - began,
-                error=error,
+                duration_ms=ended - began,
+                error=done.error,
+                dropped=done.retrieval.dropped,
+                queries=probe.queries if len(probe.queries) > 1 else (),
             )
-            state.rounds.append(ended)
-            listen(RoundEnded(ended))
-        return self._conclude(state, action)
+            began = ended
+            state.rounds.append(finished)
+            listen(RoundEnded(finished))
+        return state.concluded(action)
 
-    def _progress(self, state: _State) -> Progress:
-        return Progress(
-            searches=state.searches,
-            web_searches=state.web_searches,
-            web_available=self._outside is not None,
-            probes_left=state.peek is not None,
-            holds_good=state.holdings.good,
-            settings=self._settings,
-        )
+    async def _next(self, verdict: Verdict, state: LoopState, budget: Budget) -> Action:
+        """What comes after `verdict`. Whether there is another search is only known once it has been made up."""
+        web = self._research.outside is not None
+        action = next_action(verdict, state.progress(web=web))
+        if action.kind is ActionKind.SEARCH_AGAIN:
+            await state.plan.prepare(budget)
+            action = next_action(verdict, state.progress(web=web))
+        return action
 
-    async def _attempt(
-        self, probe: Probe, scope: Scope, state: _State, ledger: RunLedger, budget: Budget
-    ) -> tuple[Verdict, list[tuple[Candidate, Grade]], str]:
-        """One retrieval and its grades; failures come back as a state and an explanation."""
+    async def _attempt(self, searched: Searched, state: LoopState, budget: Budget) -> _Attempt:
+        """One round's searches and their grades; failures come back as a state and an explanation."""
+        retrieval, error = Retrieval(state.query, ()), ""
+        mode = searched.probe.mode
         try:
             budget.check(f"search {len(state.rounds) + 1}")
-            retrieval = await self._retrieve(probe, scope, state, ledger)
-            if state.first is None and probe.mode is not SearchMode.WEB:
+            retrieval, error = await self._research.run(searched, state, budget)
+            if state.first is None and mode is not SearchMode.WEB:
                 state.first = retrieval
             if not retrieval.candidates:
-                return Verdict.NO_DOCUMENTS, [], ""
+                return _Attempt(Verdict.NO_DOCUMENTS, error=error, retrieval=retrieval)
             budget.check("grading")
         except BudgetSpent as spent:
-            return Verdict.BUDGET_SPENT, [], str(spent)
-        except TadasuError as problem:
-            return Verdict.SEARCH_FAILED, [], str(problem)
-        except Exception as problem:  # noqa: BLE001 - stores and web searches are plugins: their bugs must not lose a run
-            return Verdict.SEARCH_FAILED, [], f"{type(problem).__name__}: {problem}"
-        grades = await self._grade(retrieval, state, budget, mode=probe.mode)
+            unseen = tuple((one, state.ungraded(one, self._grader.id, str(spent))) for one in retrieval.candidates)
+            return _Attempt(Verdict.BUDGET_SPENT, unseen, str(spent), retrieval)
+        except SearchFailed as problem:
+            return _Attempt(Verdict.SEARCH_FAILED, error=str(problem), retrieval=retrieval)
+        grades = await self._grade(retrieval, state, budget, mode=mode)
         verdict = verdict_of(grades, rule=self._settings.rule, quality_threshold=self._settings.quality_threshold)
-        error = grades[0].reason if verdict is Verdict.GRADER_FAILED else ""
-        return verdict, list(zip(retrieval.candidates, grades, strict=True)), error
+        if verdict is Verdict.GRADER_FAILED:
+            error = grades[0].reason
+        return _Attempt(verdict, tuple(zip(retrieval.candidates, grades, strict=True)), error, retrieval)
 
-    async def _retrieve(self, probe: Probe, scope: Scope, state: _State, ledger: RunLedger) -> Retrieval:
-        if probe.mode is not SearchMode.WEB:
-            return await self._search.search(probe.query, k=probe.k, scope=scope, mode=probe.mode, ledger=ledger)
-        assert self._outside is not None, "the policy asks for the web only where there is one"
-        inside = state.first or Retrieval(query=state.query, candidates=())
-        return await self._outside.search(
-            probe.query, inside=inside, limit=probe.k, language=state.language, ledger=ledger
-        )
-
-    async def _grade(self, retrieval: Retrieval, state: _State, ledger: Ledger, *, mode: SearchMode) -> list[Grade]:
+    async def _grade(self, retrieval: Retrieval, state: LoopState, ledger: Ledger, *, mode: SearchMode) -> list[Grade]:
         """A grade per candidate; one that was graded before keeps its grade: question and passage are the same.
 
         New ones of our own are compared with those seen before. Web pages are a ranking of their own.
@@ -155,77 +165,3 @@ class CorrectionLoop:
             }
             state.graded = {key: pair for key, pair in known.items() if pair[1].probability is not None}
         return [known[candidate.passage.id][1] for candidate in retrieval.candidates]
-
-    def _conclude(self, state: _State, action: Action) -> Corrected:
-        exhausted = not self._progress(state).may_search
-        passages: tuple[GradedPassage, ...] = ()
-        warnings: list[str] = []
-        if action.kind in (ActionKind.REFINE, ActionKind.COMBINE):
-            passages = state.holdings.chosen(self._settings, exhausted=exhausted)
-            if not passages:
-                passages = state.holdings.reserve(self._settings)
-                if passages:
-                    warnings.append("the verdict was INCORRECT: the answer rests on passages graded LOW")
-        marks = {item.grade.calibration for item in passages if item.grade.probability is not None}
-        if Calibration.NONE in marks:
-            warnings.append("the grades are not calibrated")
-        if Calibration.STALE in marks:
-            warnings.append("the calibration of the grades may no longer hold; `tadasu doctor` says why")
-        if any(item.grade.probability is None for item in passages):
-            warnings.append("the answer rests on passages that could not be graded")
-        return Corrected(
-            rounds=tuple(state.rounds),
-            passages=passages,
-            stop_reason=action.reason,
-            reason=_reason(state),
-            warnings=tuple(warnings),
-        )
-
-
-class _State:
-    """What one run of the loop has done so far."""
-
-    def __init__(self, query: str, *, scope: Scope, probes: Iterator[Probe], language: str) -> None:
-        self.query = query
-        self.language = language
-        self.scope = scope
-        self.holdings = Holdings()
-        self.rounds: list[Round] = []
-        self.first: Retrieval | None = None
-        self.graded: dict[str, tuple[Candidate, Grade]] = {}
-        self.searches = -1  # the first search is not counted among the re-searches
-        self.web_searches = 0
-        self._probes = probes
-        self.peek: Probe | None = next(probes, None)
-
-    def next_probe(self, kind: ActionKind, *, web_results: int) -> Probe:
-        """The search that `kind` asks for, counted."""
-        if kind is ActionKind.SEARCH_WEB:
-            self.web_searches += 1
-            return Probe(web_query(self.query), SearchMode.WEB, web_results, "the web instead of our documents")
-        assert self.peek is not None, "the policy searches again only while probes are left"
-        probe, self.peek = self.peek, next(self._probes, None)
-        self.searches += 1
-        return probe
-
-    def describe_change(self, probe: Probe, narrowed: Scope) -> str:
-        """What this round does that the one before did not."""
-        count = len(narrowed.exclude_passages) - len(self.scope.exclude_passages)
-        without = f"without {count} passages graded LOW" if count and probe.mode is not SearchMode.WEB else ""
-        return "; ".join(part for part in (probe.changed, without) if part)
-
-
-def _reason(state: _State) -> Reason:
-    """Why there would be no answer, from the last state that is no verdict, or for want of evidence."""
-    verdicts = [ended.verdict for ended in state.rounds]
-    if Verdict.BUDGET_SPENT in verdicts:
-        return Reason.BUDGET_SPENT
-    if all(verdict is Verdict.NO_DOCUMENTS for verdict in verdicts):
-        scope = state.scope
-        filtered = bool(scope.language or scope.source_prefix or scope.since or scope.until)
-        return Reason.ALL_FILTERED if filtered else Reason.NO_DOCUMENTS
-    if verdicts[-1] is Verdict.SEARCH_FAILED:
-        return Reason.SEARCH_FAILED
-    if verdicts[-1] is Verdict.GRADER_FAILED:
-        return Reason.GRADER_FAILED
-    return Reason.INSUFFICIENT

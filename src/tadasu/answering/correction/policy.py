@@ -5,18 +5,21 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass, field
 
-from tadasu.core.grades import Verdict, VerdictRule
-from tadasu.core.runs import Action, ActionKind
+from tadasu.core.grades import Level, Verdict, VerdictRule
+from tadasu.core.runs import Action, ActionKind, SearchMode, StopReason
 
 
 class Reaction(enum.Enum):
     """What happens where there is no verdict, or where a passage has no grade.
 
-    CLOSED keeps what could not be checked away from the answer; OPEN lets it through, with a warning in the run.
+    CLOSED keeps what could not be checked away from the answer; other sources are still tried, and what is good is
+    used. OPEN lets it through where there is nothing better, with a warning in the run. ABSTAIN ends the run without
+    an answer.
     """
 
     CLOSED = "closed"
     OPEN = "open"
+    ABSTAIN = "abstain"
 
 
 class ReservePolicy(enum.Enum):
@@ -31,7 +34,8 @@ class CorrectionSettings:
     """Bounds and choices of the correction loop.
 
     `max_searches` counts the searches of the own documents after the first; the web is counted apart by
-    `max_web_searches`. `quality_threshold` is used by the rule ``high_share`` only.
+    `max_web_searches`. `quality_threshold` is used by the rule ``high_share`` only. The reactions are to the states
+    that are no verdict, and to single passages that could not be graded.
     """
 
     rule: VerdictRule = VerdictRule.ANY_HIGH
@@ -43,18 +47,45 @@ class CorrectionSettings:
     medium_kept_exhausted: int = 3
     ungraded: Reaction = Reaction.CLOSED
     grader_failed: Reaction = Reaction.CLOSED
+    no_documents: Reaction = Reaction.CLOSED
+    search_failed: Reaction = Reaction.CLOSED
+    budget_spent: Reaction = Reaction.CLOSED
     incorrect: ReservePolicy = ReservePolicy.ABSTAIN
+
+    def reaction(self, stop: StopReason) -> Reaction:
+        """The reaction to a state that is no verdict; CLOSED for all else."""
+        match stop:
+            case StopReason.GRADER_FAILED:
+                return self.grader_failed
+            case StopReason.NO_DOCUMENTS:
+                return self.no_documents
+            case StopReason.SEARCH_FAILED:
+                return self.search_failed
+            case StopReason.BUDGET_SPENT:
+                return self.budget_spent
+            case _:
+                return Reaction.CLOSED
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the loop has come: searches of the own documents after the first, web searches, and what is left."""
+    """How far the loop has come, and what it holds.
+
+    `searches` counts those of the own documents after the first. `held` are the levels of which passages are held that
+    may go on; LOW counts for our own passages only, for they are the reserve. `found` says whether our documents
+    brought anything in any round, `seen_all` that the last search ranked all that is not ruled out and found nothing.
+    `was_incorrect`: a round's verdict was INCORRECT.
+    """
 
     searches: int = 0
     web_searches: int = 0
     web_available: bool = False
     probes_left: bool = True
-    holds_good: bool = False
+    held: frozenset[Level] = frozenset()
+    found: bool = False
+    seen_all: bool = False
+    last_mode: SearchMode = SearchMode.HYBRID
+    was_incorrect: bool = False
     settings: CorrectionSettings = field(default_factory=CorrectionSettings)
 
     @property
@@ -67,24 +98,50 @@ class Progress:
         """Whether the web is configured and within bounds."""
         return self.web_available and self.web_searches < self.settings.max_web_searches
 
+    @property
+    def holds_good(self) -> bool:
+        """Whether a passage that is HIGH or MEDIUM may go on."""
+        return bool(self.held & GOOD)
+
+
+GOOD = frozenset((Level.HIGH, Level.MEDIUM))
+
+
+def admitted(stop: StopReason, progress: Progress) -> frozenset[Level]:
+    """The levels that go on to the answer where the loop ends with `stop`, of those that are held."""
+    settings = progress.settings
+    levels = GOOD | {Level.UNGRADED} if settings.ungraded is Reaction.OPEN else GOOD
+    if progress.held & levels:
+        return progress.held & levels
+    if settings.reaction(stop) is Reaction.OPEN and Level.UNGRADED in progress.held:
+        return frozenset((Level.UNGRADED,))
+    opened = settings.reaction(stop) is Reaction.OPEN
+    reserved = progress.was_incorrect and settings.incorrect is ReservePolicy.USE_WITH_WARNING
+    return progress.held & {Level.LOW} if opened or reserved else frozenset()
+
 
 def next_action(verdict: Verdict, progress: Progress) -> Action:
     """What to do after `verdict`; the reason is part of the run."""
     match verdict:
         case Verdict.CORRECT:
-            return Action(ActionKind.REFINE, "the verdict is CORRECT")
+            action = Action(ActionKind.REFINE, "the verdict is CORRECT", StopReason.CORRECT)
         case Verdict.AMBIGUOUS:
-            return _after_ambiguous(progress)
+            action = _after_ambiguous(progress)
         case Verdict.INCORRECT:
-            return _after_incorrect(progress)
+            action = _after_incorrect(progress)
         case Verdict.NO_DOCUMENTS:
-            return _after_nothing(progress)
+            action = _after_nothing(progress)
         case Verdict.GRADER_FAILED:
-            return _after_failed_grader(progress)
+            action = _end(StopReason.GRADER_FAILED, progress, "nothing could be graded")
         case Verdict.SEARCH_FAILED:
-            return _after_failed_search(progress)
+            action = _after_failed_search(progress)
         case Verdict.BUDGET_SPENT:
-            return _end(progress, "the budget of the run is spent")
+            action = _end(StopReason.BUDGET_SPENT, progress, "the budget of the run is spent")
+    answers = action.kind in (ActionKind.REFINE, ActionKind.COMBINE)
+    if answers and progress.settings.ungraded is Reaction.ABSTAIN and Level.UNGRADED in progress.held:
+        reason = "a passage could not be graded: no answer, as configured"
+        return Action(ActionKind.ABSTAIN, reason, StopReason.UNGRADED)
+    return action
 
 
 def _after_ambiguous(progress: Progress) -> Action:
@@ -92,8 +149,13 @@ def _after_ambiguous(progress: Progress) -> Action:
         return Action(ActionKind.SEARCH_AGAIN, "the verdict is AMBIGUOUS and searches are left")
     if progress.may_search_web:
         return Action(ActionKind.SEARCH_WEB, "still AMBIGUOUS with no search left: the web is added")
-    why = "no other search is left to try" if not progress.probes_left else "searches are exhausted"
-    return Action(ActionKind.COMBINE, f"still AMBIGUOUS and {why}: the best of all rounds is used")
+    if progress.searches < progress.settings.max_searches:
+        stop, why = StopReason.NO_OTHER_SEARCH, "still AMBIGUOUS and no other search is left to try"
+    else:
+        stop, why = StopReason.SEARCHES_EXHAUSTED, "still AMBIGUOUS and searches are exhausted"
+    if admitted(stop, progress):
+        return Action(ActionKind.COMBINE, f"{why}: the best of all rounds is used", stop)
+    return Action(ActionKind.ABSTAIN, f"{why}: nothing that was graded is good enough", stop)
 
 
 def _after_incorrect(progress: Progress) -> Action:
@@ -102,36 +164,49 @@ def _after_incorrect(progress: Progress) -> Action:
     # Where the web was asked it has had the last word; without one, our documents get their other searches first.
     if progress.may_search and not progress.web_searches:
         return Action(ActionKind.SEARCH_AGAIN, "the verdict is INCORRECT and there is no web: another search")
-    if progress.holds_good:
-        return Action(ActionKind.COMBINE, "nothing better was found: the good passages of earlier rounds are used")
-    if progress.settings.incorrect is ReservePolicy.USE_WITH_WARNING:
-        return Action(ActionKind.COMBINE, "INCORRECT and nothing better was found: the reserve is used, with a warning")
-    return Action(ActionKind.ABSTAIN, "INCORRECT and nothing better was found")
+    levels = admitted(StopReason.INCORRECT, progress)
+    if levels & GOOD:
+        why = "nothing better was found: the good passages of earlier rounds are used"
+        return Action(ActionKind.COMBINE, why, StopReason.INCORRECT)
+    if Level.UNGRADED in levels:
+        why = "INCORRECT and nothing better was found: passages go on unchecked, as configured"
+        return Action(ActionKind.COMBINE, why, StopReason.INCORRECT)
+    if levels:
+        why = "INCORRECT and nothing better was found: the reserve is used, with a warning"
+        return Action(ActionKind.COMBINE, why, StopReason.INCORRECT)
+    return Action(ActionKind.ABSTAIN, "INCORRECT and nothing better was found", StopReason.INCORRECT)
 
 
 def _after_nothing(progress: Progress) -> Action:
+    why = "no passage was found and no other source is left"
+    if not progress.found and progress.settings.no_documents is Reaction.ABSTAIN:
+        return _end(StopReason.NO_DOCUMENTS, progress, "no passage was found")
     if progress.may_search_web:
         return Action(ActionKind.SEARCH_WEB, "no passage was found: the web is asked")
-    if progress.may_search and progress.holds_good:
+    if progress.may_search and progress.found and (progress.holds_good or not progress.seen_all):
         return Action(ActionKind.SEARCH_AGAIN, "no further passage was found: another search")
-    return _end(progress, "no passage was found and no other source is left")
-
-
-def _after_failed_grader(progress: Progress) -> Action:
-    if progress.holds_good:
-        return Action(ActionKind.COMBINE, "nothing could be graded: the good passages of earlier rounds are used")
-    if progress.settings.grader_failed is Reaction.OPEN:
-        return Action(ActionKind.COMBINE, "nothing could be graded: passages go on unchecked, as configured")
-    return Action(ActionKind.ABSTAIN, "nothing could be graded")
+    return _end(StopReason.NO_DOCUMENTS, progress, why)
 
 
 def _after_failed_search(progress: Progress) -> Action:
-    if progress.may_search_web:
-        return Action(ActionKind.SEARCH_WEB, "the search failed: the web is asked")
-    return _end(progress, "the search failed")
+    if progress.settings.search_failed is not Reaction.ABSTAIN:
+        if progress.may_search_web:
+            return Action(ActionKind.SEARCH_WEB, "the search failed: the web is asked")
+        if progress.may_search and progress.found and progress.last_mode is SearchMode.WEB:
+            return Action(ActionKind.SEARCH_AGAIN, "the web could not be searched: another search of our documents")
+    return _end(StopReason.SEARCH_FAILED, progress, "the search failed")
 
 
-def _end(progress: Progress, why: str) -> Action:
-    if progress.holds_good:
-        return Action(ActionKind.COMBINE, f"{why}: the good passages of earlier rounds are used")
-    return Action(ActionKind.ABSTAIN, why)
+def _end(stop: StopReason, progress: Progress, why: str) -> Action:
+    reaction = progress.settings.reaction(stop)
+    # What no search brings in a later round is no lack of documents.
+    if reaction is Reaction.ABSTAIN and not (stop is StopReason.NO_DOCUMENTS and progress.found):
+        return Action(ActionKind.ABSTAIN, f"{why}: no answer, as configured", stop)
+    levels = admitted(stop, progress)
+    if levels & GOOD:
+        return Action(ActionKind.COMBINE, f"{why}: the good passages of earlier rounds are used", stop)
+    if Level.UNGRADED in levels:
+        return Action(ActionKind.COMBINE, f"{why}: passages go on unchecked, as configured", stop)
+    if levels:
+        return Action(ActionKind.COMBINE, f"{why}: the reserve is used, with a warning", stop)
+    return Action(ActionKind.ABSTAIN, why, stop)

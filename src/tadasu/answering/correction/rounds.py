@@ -2,33 +2,34 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable
 from dataclasses import replace
 
+from tadasu.answering.correction.deadline import BrokeOff, OutOfTime, within
 from tadasu.answering.correction.policy import CorrectionSettings, Progress, next_action
 from tadasu.answering.correction.verdicts import verdict_of
 from tadasu.core.documents import Origin, Passage, Scope
-from tadasu.core.grades import Calibration, Grade, Level, ungraded
+from tadasu.core.grades import Calibration, Grade, Level, Recommendation, ungraded
 from tadasu.core.retrieved import Candidate, Retrieval
 from tadasu.core.runs import GradedCandidate, Round, SearchMode
 from tadasu.errors import GradingFailed, TadasuError
 from tadasu.ports import Allowance, CandidateSearch, Grader, Ledger
-from tadasu.text.injection import speaks_to_model
+from tadasu.text.injection import masked, speaks_to_model
 
 
 async def grade_all(grader: Grader, question: str, retrieval: Retrieval, *, ledger: Ledger) -> list[Grade]:
     """One grade per candidate, matched by passage id: a grader that loses or doubles rows shifts nothing.
 
-    Never raises for what the grader did: its passages are UNGRADED with the reason. A web passage that gives orders to
-    a model is LOW; the grader is not asked about it.
+    Never raises for what the grader did: its passages are UNGRADED with the reason. The grader does not see what a web
+    passage says to a model instead of to its readers; a passage that says nothing else is LOW.
     """
+    shown = [_as_data(candidate) for candidate in retrieval.candidates]
     hostile = {
-        candidate.passage.id: _hostile(candidate.passage, grader.id)
-        for candidate in retrieval.candidates
-        if candidate.passage.origin is Origin.WEB and speaks_to_model(candidate.passage.text)
+        before.passage.id: _hostile(before.passage, grader.id)
+        for before, after in zip(retrieval.candidates, shown, strict=True)
+        if before.passage.text.strip() and not after.passage.text.strip()
     }
-    honest = tuple(candidate for candidate in retrieval.candidates if candidate.passage.id not in hostile)
+    honest = tuple(candidate for candidate in shown if candidate.passage.id not in hostile)
     told: dict[str, Grade | str] = {}
     failure = "the grader returned no grade for it"
     if honest:
@@ -46,18 +47,11 @@ async def _asked(grader: Grader, question: str, retrieval: Retrieval, *, ledger:
     """What the grader returns within the run's time; raises GradingFailed where there is no answer by then."""
     left = ledger.seconds_left if isinstance(ledger, Allowance) else None
     try:
-        async with asyncio.timeout(left) as limit:
-            return await grader.grade(question, retrieval, ledger=ledger)
-    except TimeoutError as problem:
-        if not limit.expired():
-            raise
-        reason = f"it gave no answer within the {left:.3g} s that were left"
+        return await within(left, grader.grade(question, retrieval, ledger=ledger))
+    except OutOfTime as problem:
+        reason = f"it gave no answer within the {problem.seconds:.3g} s that were left"
         raise GradingFailed(grader=grader.id, reason=reason) from problem
-    except asyncio.CancelledError as problem:
-        task = asyncio.current_task()
-        if task is None or task.cancelling():
-            raise
-        # Nobody cancelled this task: the grader let a cancellation of its own out.
+    except BrokeOff as problem:
         raise GradingFailed(grader=grader.id, reason="it broke off its own work") from problem
 
 
@@ -74,11 +68,28 @@ def _by_id(given: object) -> dict[str, Grade | str]:
 
 
 def _or_ungraded(told: Grade | str, passage: Passage, grader: Grader) -> Grade:
-    return told if isinstance(told, Grade) else ungraded(passage.id, reason=told, grader=grader.id)
+    if not isinstance(told, Grade):
+        return ungraded(passage.id, reason=told, grader=grader.id)
+    if told.level is Level.UNGRADED and told.recommendation is None:
+        return replace(told, recommendation=Recommendation.MANUAL_REVIEW)
+    return told
+
+
+def _as_data(candidate: Candidate) -> Candidate:
+    """`candidate` as the grader sees it: of the web, without what speaks to a model; offsets stay as they are."""
+    passage = candidate.passage
+    if passage.origin is not Origin.WEB:
+        return candidate
+    headings = tuple(heading for heading in passage.headings if not speaks_to_model(heading))
+    title = "" if speaks_to_model(passage.title) else passage.title
+    text = masked(passage.text)
+    if (text, title, headings) == (passage.text, passage.title, passage.headings):
+        return candidate
+    return replace(candidate, passage=replace(passage, text=text, title=title, headings=headings))
 
 
 def _hostile(passage: Passage, grader: str) -> Grade:
-    reason = "this web passage gives orders to a language model"
+    reason = "this web passage only gives orders to a language model"
     return Grade(passage.id, Level.LOW, 0.0, reason, grader, tier="guard", calibration=Calibration.CORPUS)
 
 
