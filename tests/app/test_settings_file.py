@@ -64,7 +64,7 @@ def test_chosen_values_are_written_and_read_back(tmp_path: Path) -> None:
         "chat.model": 'a "quoted" \\ name\n日本',
         "reader.groups": ("board", "監査"),
         "correction.incorrect": ReservePolicy.USE_WITH_WARNING,
-        "budget.usd": 0.5,
+        "budget.money": 0.5,
     }
     settings = load_settings(written(tmp_path, settings_text(chosen)))
     values = {entry.key: value for entry, value in values_of(settings)}

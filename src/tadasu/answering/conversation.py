@@ -17,7 +17,7 @@ from tadasu.answering.followups.contrast import Lean, codes
 from tadasu.answering.small_talk import asks_nothing
 from tadasu.core.runs import Run
 from tadasu.core.usage import Stage
-from tadasu.errors import ProviderError
+from tadasu.errors import BudgetSpent, ProviderError
 from tadasu.ports import Chance, ChatModel, Ledger, PromptTemplate
 from tadasu.text.language import detect
 from tadasu.text.names import proper_names
@@ -69,7 +69,7 @@ class RestateByChat:
                     messages, max_tokens=_QUERY_TOKENS, temperature=0.0, ledger=ledger, stage=Stage.REWRITE
                 )
             ]
-        except ProviderError:
+        except (ProviderError, BudgetSpent):
             return by_rules
         written = "".join(pieces).strip().splitlines()
         return written[0].strip() if written and written[0].strip() else by_rules

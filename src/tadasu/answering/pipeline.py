@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from tadasu.answering.conversation import Restate
@@ -13,22 +13,31 @@ from tadasu.answering.refinement import Refined, RefinementSettings, refine
 from tadasu.answering.small_talk import asks_nothing
 from tadasu.core.answers import Answer, Reason
 from tadasu.core.documents import Scope
-from tadasu.core.events import Listener, RunEnded, RunStarted, TextReleased, ignore
+from tadasu.core.events import Event, Listener, RunEnded, RunStarted, TextReleased, ignore
 from tadasu.core.grades import Verdict
-from tadasu.core.runs import Run
-from tadasu.ports import Chance, Clock, Ids, RunBook, TokenCounter, WritingTask
+from tadasu.core.runs import Run, StopReason
+from tadasu.core.usage import Priority, Stage
+from tadasu.ports import Chance, Clock, Ids, Ledger, RunBook, TokenCounter, WritingTask
 from tadasu.runtime.budget import Budget, Limits
-from tadasu.runtime.ledger import RunLedger
+from tadasu.runtime.day_budget import DayRules
+from tadasu.runtime.ledger import RunLedger, timed
 from tadasu.text.language import detect
 
-_NOTHING_ASKED = Corrected(rounds=(), passages=(), stop_reason="small talk", reason=Reason.NO_QUESTION)
+_NOTHING_ASKED = Corrected(
+    rounds=(),
+    passages=(),
+    stop_reason="small talk",
+    reason=Reason.NO_QUESTION,
+    stop=StopReason.NOTHING_ASKED,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
     """A question as it arrives: the user's words byte for byte, who asks, and the turns before.
 
-    `language` forces the language of the answer; empty: the question's own.
+    `language` forces the language of the answer; empty: the question's own. `priority` is that of its outside calls:
+    HIGH where somebody waits for the answer.
     """
 
     question: str
@@ -36,6 +45,12 @@ class Inquiry:
     history: Sequence[Run] = field(default_factory=tuple)
     session: str = ""
     language: str = ""
+    priority: Priority = Priority.HIGH
+
+
+def as_it_is(run: Run) -> Run:
+    """`run` itself."""
+    return run
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,35 +68,67 @@ class Pipeline:
     ids: Ids
     chance: Chance
     settings_hash: str = ""
+    days: DayRules | None = None
+    complete: Callable[[Run], Run] = as_it_is
+    """What is still to be said of a run before it is saved; what it raises keeps the run from being saved."""
 
     async def answer(self, inquiry: Inquiry, *, listen: Listener = ignore) -> Run:
-        """The complete, saved run for one question. Raises only where the run book cannot be written."""
-        ledger = RunLedger(self.clock)
-        run_id, created_at = self.ids.new("run"), self.clock.now().isoformat(timespec="milliseconds")
-        listen(RunStarted(run_id, created_at))
+        """The complete, saved run for one question.
+
+        Raises where the run book cannot be written, and, once the run is saved, what `listen` raised. Where it is
+        broken off, what it took until then is kept in the book of the day.
+        """
+        ledger, moment = RunLedger(self.clock), self.clock.now()
+        run_id, created_at = self.ids.new("run"), moment.isoformat(timespec="milliseconds")
+        day = self.days.of_run(run_id, tenant=inquiry.scope.reader.tenant, moment=moment) if self.days else None
+        budget = Budget(self.limits, ledger, day=day, priority=inquiry.priority, tenant=inquiry.scope.reader.tenant)
+        heard = _Heard(listen)
+        heard(RunStarted(run_id, created_at))
+        try:
+            run = await self._answered(inquiry, run_id, created_at, ledger=ledger, budget=budget, listen=heard)
+            run = self.complete(run)
+            self.runs.save(run)
+        except BaseException:
+            budget.break_off()
+            raise
+        heard(RunEnded(run))
+        heard.complain()
+        return run
+
+    async def _answered(
+        self,
+        inquiry: Inquiry,
+        run_id: str,
+        created_at: str,
+        *,
+        ledger: RunLedger,
+        budget: Budget,
+        listen: Listener,
+    ) -> Run:
         language = inquiry.language or _language(inquiry.question)
         if asks_nothing(inquiry.question):
             query = inquiry.question
             corrected = _NOTHING_ASKED
         else:
-            query = await self.restate(inquiry.question, inquiry.history, ledger=ledger)
+            await budget.begin()
+            query = await self.restate(inquiry.question, inquiry.history, ledger=budget)
             corrected = await self.correction.run(
                 query,
                 scope=inquiry.scope,
                 language=language,
                 ledger=ledger,
-                budget=Budget(self.limits, ledger),
+                budget=budget,
                 listen=listen,
             )
-        refined = refine(corrected.passages, counter=self.counter, settings=self.refinement, question=query)
+        refined = self._refined(corrected, query, ledger)
         if refined.evidence:
             task = self._task(inquiry.question, query, language, refined, corrected.rounds[-1].verdict)
-            answer = await self._written(task, ledger, listen)
+            answer = await self._written(task, budget, listen)
         else:
             answer = abstain(corrected.reason, language=language)
             listen(TextReleased(answer.text))
 
-        run = Run(
+        return Run(
             id=run_id,
             created_at=created_at,
             question=inquiry.question,
@@ -98,14 +145,18 @@ class Pipeline:
             settings=self.settings_hash,
             session=inquiry.session,
             previous_run=inquiry.history[-1].id if inquiry.history else "",
-            warnings=corrected.warnings,
+            warnings=(*corrected.warnings, *map(str, budget.refusals)),
             scope=inquiry.scope,
+            stop=corrected.stop,
         )
-        self.runs.save(run)
-        listen(RunEnded(run))
-        return run
 
-    async def _written(self, task: WritingTask, ledger: RunLedger, listen: Listener) -> Answer:
+    def _refined(self, corrected: Corrected, query: str, ledger: Ledger) -> Refined:
+        if not corrected.passages:
+            return refine((), counter=self.counter, settings=self.refinement, question=query)
+        with timed(ledger, Stage.STRIP, provider="local", model="refinement", items=len(corrected.passages)):
+            return refine(corrected.passages, counter=self.counter, settings=self.refinement, question=query)
+
+    async def _written(self, task: WritingTask, ledger: Ledger, listen: Listener) -> Answer:
         async for event in self.composer.compose(task, ledger=ledger):
             match event:
                 case SentenceReleased():
@@ -124,6 +175,26 @@ class Pipeline:
             today=self.clock.now().date().isoformat(),
             nonce=self.chance.token(),
         )
+
+
+class _Heard:
+    """A listener that may go away, as a closed pipe does: the run goes on, is saved, and costs the same."""
+
+    def __init__(self, listen: Listener) -> None:
+        self._listen = listen
+        self._gone: Exception | None = None
+
+    def __call__(self, event: Event) -> None:
+        if self._gone is None:
+            try:
+                self._listen(event)
+            except Exception as problem:  # noqa: BLE001 - raised by `complain` when the run is safe
+                self._gone = problem
+
+    def complain(self) -> None:
+        """Raise what the listener raised."""
+        if self._gone is not None:
+            raise self._gone
 
 
 def _language(question: str) -> str:

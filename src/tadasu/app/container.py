@@ -17,6 +17,8 @@ from tadasu.providers.registry import load_plugin
 from tadasu.runtime.world import SystemChance, SystemClock, SystemIds
 
 if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
     from tadasu.answering.conversation import Restate
     from tadasu.answering.correction.policy import CorrectionSettings
     from tadasu.answering.generation.compose import AnswerComposer
@@ -167,23 +169,13 @@ class Container:
     @cached_property
     def chat(self) -> ChatModel | None:
         """The chat model, where one is configured."""
-        from tadasu.providers.registry import ChatSettings
+        from tadasu.app.prices import chat_settings
+        from tadasu.providers.billing import BilledChat
 
-        chosen = self.settings.chat
-        if not chosen.provider:
+        if not self.settings.chat.provider:
             return None
-        open_chat = load_plugin("tadasu.chat", chosen.provider)
-        chat: ChatModel = open_chat(
-            ChatSettings(
-                model=chosen.model,
-                base_url=chosen.base_url,
-                key_variable=chosen.key_variable,
-                timeout_s=chosen.timeout_s,
-                price_in=chosen.price_in,
-                price_out=chosen.price_out,
-            )
-        )
-        return chat
+        settings = chat_settings(self.settings)
+        return BilledChat(load_plugin("tadasu.chat", self.settings.chat.provider)(settings), settings)
 
     @cached_property
     def composer(self) -> AnswerComposer:
@@ -221,7 +213,14 @@ class Container:
         """The run book."""
         from tadasu.storage.runs import SqlRunBook
 
-        return SqlRunBook.open(self.workspace.state_file)
+        return SqlRunBook(self.state)
+
+    @cached_property
+    def state(self) -> Engine:
+        """The state database: runs, and all else that cannot be made anew."""
+        from tadasu.storage.database import open_database
+
+        return open_database(self.workspace.state_file)
 
     @cached_property
     def telemetry(self) -> Telemetry:
@@ -233,9 +232,9 @@ class Container:
     @property
     def correction(self) -> CorrectionSettings:
         """Bounds and choices of the correction loop."""
-        from tadasu.answering.correction.policy import CorrectionSettings
+        from tadasu.app.correction import correction_settings
 
-        return CorrectionSettings(**dict(self.settings.correction), web_results=self.settings.web.results)
+        return correction_settings(self.settings)
 
     @property
     def settings_hash(self) -> str:
@@ -246,25 +245,21 @@ class Container:
     @cached_property
     def pipeline(self) -> Pipeline:
         """Answers questions."""
-        from tadasu.answering.correction.loop import CorrectionLoop
         from tadasu.answering.pipeline import Pipeline
         from tadasu.answering.refinement import RefinementSettings
-        from tadasu.runtime.budget import Limits
+        from tadasu.app.budgets import day_rules_of, limits_of
+        from tadasu.app.correction import correction_loop
+        from tadasu.storage.spending import SqlDayBook
 
         chosen = self.settings
         return Pipeline(
             restate=self.restate,
-            correction=CorrectionLoop(
-                search=self.search,
-                grader=self.grader,
-                outside=self.outside,
-                settings=self.correction,
-                k=chosen.retrieval.k,
-            ),
+            correction=correction_loop(self),
             composer=self.composer,
             counter=self.encoder,
             refinement=RefinementSettings(**dict(chosen.refinement)),
-            limits=Limits(**dict(chosen.budget)),
+            limits=limits_of(chosen),
+            days=day_rules_of(chosen, SqlDayBook(self.state)),
             runs=self.runs,
             clock=self.clock,
             ids=self.ids,
@@ -306,8 +301,8 @@ class Container:
             await self.store.close()
         if self.__dict__.get("cache") is not None:
             await self.cache.close()  # type: ignore[union-attr]
-        if "runs" in self.__dict__:
-            self.runs.close()  # type: ignore[attr-defined]
+        if "state" in self.__dict__:
+            self.state.dispose()
         for part in ("scorer", "chat", "web"):
             close = getattr(self.__dict__.get(part), "close", None)
             if close is not None:

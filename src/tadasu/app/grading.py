@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tadasu.app.assets import models_folder
+from tadasu.app.prices import pair_price
 from tadasu.errors import SettingsInvalid
 from tadasu.ports import CacheSettings, GraderParts, ScorerSettings
 from tadasu.providers.registry import load_plugin
@@ -76,7 +77,7 @@ def open_scorer(container: Container) -> PairScorer | None:
             timeout_s=chosen.timeout_s,
             threads=chosen.threads,
             max_tokens=chosen.max_tokens,
-            price=chosen.price,
+            price=pair_price(container.settings, chosen.model, own=chosen.price),
         )
     )
     return opened if container.cache is None else CachedScorer(opened, container.cache)

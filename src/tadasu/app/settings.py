@@ -12,10 +12,11 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 from pydantic_settings import (
     BaseSettings,
@@ -27,8 +28,10 @@ from pydantic_settings import (
 )
 
 from tadasu.answering.correction.policy import Reaction, ReservePolicy
+from tadasu.app.time_zones import zone_of
 from tadasu.core.grades import VerdictRule
 from tadasu.core.scores import ScoreScale
+from tadasu.core.usage import Currency
 from tadasu.errors import SettingsInvalid
 
 
@@ -146,11 +149,30 @@ class CorrectionSection(Section):
     max_web_searches: int = Field(1, ge=0, le=10, description="Searches of the web, counted apart.")
     medium_kept: int = Field(2, ge=0, description="MEDIUM passages that go on.")
     medium_kept_exhausted: int = Field(3, ge=0, description="The same once searches are exhausted.")
-    ungraded: Reaction = Field(Reaction.CLOSED, description="closed: UNGRADED passages stay out; open: they go on.")
-    grader_failed: Reaction = Field(Reaction.CLOSED, description="closed: abstain; open: go on unchecked.")
+    ungraded: Reaction = Field(
+        Reaction.CLOSED, description="closed: UNGRADED passages stay out; open: they go on; abstain: no answer."
+    )
+    grader_failed: Reaction = Field(
+        Reaction.CLOSED,
+        description="Nothing could be graded. closed: only what is known to be good; open: go on unchecked; abstain.",
+    )
+    no_documents: Reaction = Field(
+        Reaction.CLOSED,
+        description="No passage was found. closed, open: the web may answer; abstain: it is not even asked.",
+    )
+    search_failed: Reaction = Field(
+        Reaction.CLOSED,
+        description="A search failed. closed: other sources, and only what is good; open: what there is; abstain.",
+    )
+    budget_spent: Reaction = Field(
+        Reaction.CLOSED,
+        description="The budget is spent. closed: only what is good; open: what there is, unchecked; abstain.",
+    )
     incorrect: ReservePolicy = Field(
         ReservePolicy.ABSTAIN, description="abstain, or use_with_warning: the LOW passages with a warning."
     )
+    rewrite: bool = Field(default=True, description="Let the chat model, where there is one, write further queries.")
+    rewrite_seconds: float = Field(10.0, gt=0, description="Seconds before that is given up and rules take over.")
 
 
 class WebProviderSection(Section):
@@ -207,12 +229,114 @@ class ChatSection(Section):
     price_out: float | None = Field(None, ge=0, description="US dollars per million output tokens, if not known.")
 
 
-class BudgetSection(Section):
-    """Limits of one run, checked before each call."""
+def _known_zone(name: str) -> str:
+    zone_of(name)
+    return name
 
-    seconds: float | None = Field(60.0, gt=0, description="Wall time.")
-    calls: int | None = Field(100, ge=1, description="Calls of models, stores and searches.")
-    usd: float | None = Field(None, ge=0, description="US dollars; unset: no limit.")
+
+class BudgetSection(Section):
+    """Limits of one run and of a day, checked before each call; money in the currency of [prices]."""
+
+    seconds: float | None = Field(60.0, gt=0, description="Wall time of one run.")
+    calls: int | None = Field(100, ge=1, description="Calls of models, stores and searches in one run.")
+    tokens: int | None = Field(None, ge=0, description="Tokens in and out of one run; unset: no limit.")
+    money: float | None = Field(None, ge=0, description="What one run may cost; unset: no limit.")
+    day_seconds: float | None = Field(None, gt=0, description="Time of all runs of a day together.")
+    day_calls: int | None = Field(None, ge=0, description="Calls of all runs of a day together.")
+    day_tokens: int | None = Field(None, ge=0, description="Tokens of all runs of a day together.")
+    day_money: float | None = Field(None, ge=0, description="What all runs of a day may cost together.")
+    tenant_day_seconds: float | None = Field(None, gt=0, description="Time of one tenant's runs of a day.")
+    tenant_day_calls: int | None = Field(None, ge=0, description="Calls of one tenant's runs of a day.")
+    tenant_day_tokens: int | None = Field(None, ge=0, description="Tokens of one tenant's runs of a day.")
+    tenant_day_money: float | None = Field(None, ge=0, description="What one tenant's runs of a day may cost.")
+    time_zone: Annotated[str, AfterValidator(_known_zone)] = Field(
+        "UTC", description="Whose days are counted: UTC, a name such as Asia/Tokyo, or an offset such as +09:00."
+    )
+
+
+class Unpriced(enum.Enum):
+    """What a limit of money does with a call that has no known price."""
+
+    REFUSE = "refuse"
+    SAY = "say"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelPrice:
+    """What a chat model costs for a million tokens; in the currency of [prices] unless it names its own."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    input: Annotated[float, Field(ge=0)]
+    output: Annotated[float, Field(ge=0)]
+    currency: Currency | None = None
+
+
+Rate: TypeAlias = Annotated[float, Field(ge=0)]
+
+
+class PricesSection(Section):
+    """What calls cost. The patterns of the tables may hold * and ?; an exact name goes first, then the longest one."""
+
+    currency: Currency = Field(Currency.USD, description="What amounts are shown, limited and written in.")
+    jpy_per_usd: float | None = Field(None, gt=0, description="Yen for a US dollar; needed where anything is in yen.")
+    unpriced: Unpriced = Field(
+        Unpriced.REFUSE, description="Calls without a price under a limit of money: refuse them, or say so and go on."
+    )
+    models: dict[str, ModelPrice] = Field(
+        {}, description='Chat models for a million tokens, as in { "name-*" = { input = 0.15, output = 0.6 } }.'
+    )
+    searches: dict[str, Rate] = Field({}, description="Web searches for a thousand, by provider, as in { brave = 5 }.")
+    pairs: dict[str, Rate] = Field({}, description="Scored pairs for a thousand, by model of the scoring service.")
+
+    @model_validator(mode="after")
+    def _rate_is_known(self) -> PricesSection:
+        named = {self.currency, *(price.currency for price in self.models.values())}
+        if Currency.JPY in named and self.jpy_per_usd is None:
+            raise ValueError("jpy_per_usd must be set where anything is in yen")
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderLimits:
+    """Limits of one provider; what is left out is as for all."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
+    in_flight: Annotated[int, Field(ge=1)] | None = None
+    per_second: Annotated[float, Field(ge=0)] | None = None
+    tokens_per_minute: Annotated[int, Field(ge=0)] | None = None
+
+
+class LimitsEngine(enum.Enum):
+    """Who counts what is under way."""
+
+    MEMORY = "memory"
+    REDIS = "redis"
+
+
+class LimitsSection(Section):
+    """How outside services are called: how many calls at once, how fast, and what happens when they fail."""
+
+    in_flight: int = Field(10, ge=1, description="Calls of one provider at the same time.")
+    per_second: float = Field(50.0, ge=0, description="Calls of one provider that start in a second; 0: no limit.")
+    tokens_per_minute: int = Field(0, ge=0, description="Tokens of one provider in a minute, estimated; 0: no limit.")
+    providers: dict[str, ProviderLimits] = Field(
+        {}, description="Other limits by provider, as in { openai = { in_flight = 4, tokens_per_minute = 90000 } }."
+    )
+    attempts: int = Field(5, ge=1, le=20, description="Times that a call is made at the most, the first one included.")
+    backoff_s: float = Field(0.5, gt=0, description="Longest wait before the second attempt; it doubles each time.")
+    longest_backoff_s: float = Field(20.0, gt=0, description="Where the doubling ends.")
+    longest_wait_s: float = Field(60.0, ge=0, description="A provider that asks for a longer wait is not waited for.")
+    ageing_s: float = Field(15.0, gt=0, description="After so long, once for each step of priority, a call is overdue.")
+    breaker_faults: int = Field(5, ge=1, description="Faults in a row after which a provider is left alone.")
+    breaker_share: float = Field(0.5, gt=0, le=1, description="The same for a share of the last 20 calls.")
+    breaker_pause_s: float = Field(5.0, gt=0, description="How long, at first; each try that fails doubles it.")
+    breaker_longest_pause_s: float = Field(60.0, gt=0, description="Where that doubling ends.")
+    engine: LimitsEngine = Field(
+        LimitsEngine.MEMORY, description="memory: limits hold for this process; redis: for all that share a server."
+    )
+    url_variable: str = Field("TADASU_REDIS_URL", description="For redis: environment variable that holds the address.")
 
 
 class LogForm(enum.Enum):
@@ -260,6 +384,8 @@ class Settings(BaseSettings):
     refinement: RefinementSection = RefinementSection()
     chat: ChatSection = ChatSection()
     budget: BudgetSection = BudgetSection()
+    prices: PricesSection = PricesSection()
+    limits: LimitsSection = LimitsSection()
     telemetry: TelemetrySection = TelemetrySection()
 
     @classmethod

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import enum
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -86,7 +88,7 @@ def settings_text(chosen: Mapping[str, object] | None = None, *, say: Callable[[
 
 
 def toml_value(value: object) -> str:
-    """`value` as TOML: text, numbers, truth, enums by value, sequences; empty for None, which TOML cannot say.
+    """`value` as TOML: text, numbers, truth, enums by value, sequences, tables; empty for None, which TOML cannot say.
 
     >>> toml_value("a\\"b"), toml_value(True), toml_value((1, 2)), toml_value(None)
     ('"a\\\\"b"', 'true', '[1, 2]', '')
@@ -99,6 +101,12 @@ def toml_value(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, (int, float)):
         return repr(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        parts = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return toml_value({name: part for name, part in parts.items() if part is not None})
+    if isinstance(value, Mapping):
+        pairs = ", ".join(f"{_key(str(name))} = {toml_value(item)}" for name, item in value.items())
+        return f"{{ {pairs} }}" if pairs else "{}"
     if isinstance(value, (list, tuple, set, frozenset)):
         return "[" + ", ".join(toml_value(item) for item in value) + "]"
     return _basic_string(str(value))
@@ -143,9 +151,16 @@ def _kind(annotation: Any) -> str:
     if isinstance(annotation, type) and annotation in names:
         return names[annotation]
     text = str(annotation)
+    if text.startswith("dict"):
+        return "table"
     if "tuple" in text or "list" in text or "frozenset" in text:
         return "list of text"
     return "number" if "float" in text else "integer" if "int" in text else "text"
+
+
+def _key(name: str) -> str:
+    bare = re.fullmatch(r"[A-Za-z0-9_-]+", name)
+    return name if bare else _basic_string(name)
 
 
 def _basic_string(text: str) -> str:

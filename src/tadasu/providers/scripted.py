@@ -24,6 +24,8 @@ class ScriptedChat:
     """
 
     __slots__ = ("_cuts", "_finish", "_script", "_turn", "requests")
+    free = True
+    """No price applies to it; see `tadasu.providers.billing`."""
 
     def __init__(
         self,

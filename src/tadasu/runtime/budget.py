@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from tadasu.core.usage import DOLLARS, Call, Charge, Money, Used, used_by
+from tadasu.core.usage import DOLLARS, Call, Charge, Money, Priority, Used, used_by
 from tadasu.errors import BudgetSpent, PriceUnknown, RunBudgetSpent, TadasuError
 from tadasu.ports import Ledger, Purse
 from tadasu.runtime.day_budget import DayBudget
@@ -36,14 +36,36 @@ class Budget:
     several calls are made at once, no more of them begin than fit together. Without `hold`, `check` only looks.
     """
 
-    def __init__(self, limits: Limits, ledger: RunLedger, *, day: DayBudget | None = None) -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        ledger: RunLedger,
+        *,
+        day: DayBudget | None = None,
+        priority: Priority = Priority.NORMAL,
+        tenant: str = "",
+    ) -> None:
+        """`priority` and `tenant` are those of the run: its calls wait in line accordingly, see `ports.Standing`."""
         self._limits = limits
+        self._priority = priority
+        self._tenant = tenant
         self._ledger = ledger
         self._day = day
         self._held: dict[int, Charge] = {}
         self._holds = 0
+        self._closed: BudgetSpent | None = None
         self.refusals: list[TadasuError] = []
-        """What `hold` and `begin` raised, each sentence once, for the run's warnings."""
+        """What was refused, the first of each kind and limit, for the run's warnings."""
+
+    @property
+    def priority(self) -> Priority:
+        """How urgent the run's calls are."""
+        return self._priority
+
+    @property
+    def tenant(self) -> str:
+        """Whom the run is for."""
+        return self._tenant
 
     def record(self, call: Call) -> None:
         """Add one call to the run's ledger."""
@@ -76,9 +98,15 @@ class Budget:
 
         `under_way` is how many calls have begun and are not in the ledger yet; those that are held are counted anyway.
         """
-        self._check(Charge(what, usd=usd), under_way=under_way)
+        try:
+            self._check(Charge(what, usd=usd), under_way=under_way)
+        except BudgetSpent as refusal:
+            self._remember(refusal)
+            raise
 
     def _check(self, charge: Charge, *, under_way: int = 0) -> None:
+        if self._closed is not None:
+            raise self._closed
         limits, used, held = self._limits, self.used, self.held
         if limits.seconds is not None and used.seconds >= limits.seconds:
             raise self._spent(charge, "seconds", f"{limits.seconds:g} s", f"{used.seconds:.1f} s", "0 s")
@@ -118,14 +146,13 @@ class Budget:
             self._held.pop(number, None)
 
     async def begin(self) -> None:
-        """Raise DayBudgetSpent where the day's limits do not allow another run at all."""
+        """Look whether the day's limits allow another run at all: where not, every `check` and `hold` says so."""
         if self._day is None:
             return
         try:
             await self._day.take(Charge("another question"), used=self.used + Used(calls=1))
         except BudgetSpent as refusal:
-            self._remember(refusal)
-            raise
+            self._closed = refusal
 
     def break_off(self) -> None:
         """The run ends without a record: let the day's book keep what it took. Blocking, a few milliseconds."""
@@ -137,7 +164,10 @@ class Budget:
         self._held.pop(number, None)
 
     def _remember(self, refusal: TadasuError) -> None:
-        if str(refusal) not in map(str, self.refusals):
+        def kind(one: TadasuError) -> tuple[str, object]:
+            return one.code, one.details.get("setting", one.details.get("model"))
+
+        if kind(refusal) not in map(kind, self.refusals):
             self.refusals.append(refusal)
 
 
@@ -147,6 +177,8 @@ class _Held:
     def __init__(self, budget: Budget, number: int) -> None:
         self._budget = budget
         self._number = number
+        self.priority = budget.priority
+        self.tenant = budget.tenant
 
     def record(self, call: Call) -> None:
         self._budget.release(self._number)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 
-from tadasu.core.usage import DOLLARS, Charge, Day, Money, Used
+from tadasu.core.usage import DOLLARS, Charge, Day, Money, Used, day_of
 from tadasu.errors import DayBudgetSpent
 from tadasu.ports import DayBook
 
@@ -24,6 +24,30 @@ class DayLimits:
     def any(self) -> bool:
         """Whether there is a limit at all."""
         return any(limit is not None for limit in (self.seconds, self.calls, self.usd, self.tokens))
+
+
+@dataclass(frozen=True, slots=True)
+class DayRules:
+    """The limits of every day: for all tenants together, and for each. Days are those of `zone`."""
+
+    book: DayBook
+    overall: DayLimits = DayLimits()
+    per_tenant: DayLimits = DayLimits()
+    zone: tzinfo = UTC
+    money: Money = DOLLARS
+
+    def of_run(self, key: str, *, tenant: str, moment: datetime) -> DayBudget:
+        """The share of the run that will be saved as `key`, and was begun at `moment`."""
+        return DayBudget(
+            self.book,
+            key=key,
+            tenant=tenant,
+            moment=moment,
+            day=day_of(moment, self.zone),
+            overall=self.overall,
+            per_tenant=self.per_tenant,
+            money=self.money,
+        )
 
 
 class DayBudget:
@@ -81,8 +105,8 @@ class DayBudget:
             self._refuse(charge, f"{prefix}calls", f"{limits.calls:,}", f"{used.calls - 1:,}", "1")
         # Work that costs nothing goes on when the money is gone.
         if limits.tokens is not None and charge.tokens and used.tokens > limits.tokens:
-            before, needed = used.tokens - charge.tokens, charge.tokens
-            self._refuse(charge, f"{prefix}tokens", f"{limits.tokens:,}", f"{before:,}", f"{needed:,}")
+            before = f"{used.tokens - charge.tokens:,}"
+            self._refuse(charge, f"{prefix}tokens", f"{limits.tokens:,}", before, f"{charge.tokens:,}")
         if limits.usd is not None and charge.usd and used.usd > limits.usd:
             shown = self._money.shown
             spent, needed = shown(max(0.0, used.usd - charge.usd)), shown(charge.usd)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+from types import TracebackType
 
 from tadasu.core.usage import Call, Outcome, Stage
 from tadasu.ports import Clock, Ledger
@@ -58,3 +60,33 @@ def timed(ledger: Ledger, stage: Stage, *, provider: str, model: str = "", items
                 error=error,
             )
         )
+
+
+class Stopwatch:
+    """Work on this machine that is done piece by piece, as one line: ``with watch:`` around each, `finish` at the end.
+
+    The line begins where the first piece did, and lasts as long as the pieces together.
+    """
+
+    def __init__(self, ledger: Ledger, stage: Stage, *, provider: str, model: str = "") -> None:
+        self._ledger = ledger
+        self._call = Call(stage, provider, model)
+        self._first: float | None = None
+        self._since = 0.0
+        self._took = 0.0
+        self._pieces = 0
+
+    def __enter__(self) -> None:
+        self._since = self._ledger.elapsed_ms()
+        self._first = self._since if self._first is None else self._first
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._took += self._ledger.elapsed_ms() - self._since
+        self._pieces += 1
+
+    def finish(self) -> None:
+        """Write the line; none where no piece was begun."""
+        if self._first is not None:
+            self._ledger.record(replace(self._call, started_ms=self._first, duration_ms=self._took, items=self._pieces))

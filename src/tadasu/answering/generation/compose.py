@@ -8,10 +8,12 @@ from typing import TypeAlias
 
 from tadasu.answering.generation.citations import MarkerStream
 from tadasu.answering.generation.draft import Draft, SentenceReleased, Warned
-from tadasu.answering.generation.sentences import SentenceReader
+from tadasu.answering.generation.sentences import SentenceReader, Written
 from tadasu.core.answers import Answer, AnswerStatus
-from tadasu.errors import ProviderError
+from tadasu.core.usage import Stage
+from tadasu.errors import BudgetSpent, PriceUnknown, ProviderError
 from tadasu.ports import AnswerWriter, Ledger, WritingTask
+from tadasu.runtime.ledger import Stopwatch
 
 __all__ = ["AnswerComposer", "AnswerFinished", "ComposeEvent", "SentenceReleased", "Warned"]
 
@@ -29,11 +31,11 @@ ComposeEvent: TypeAlias = SentenceReleased | AnswerFinished
 class AnswerComposer:
     """Lets a writer write, checks each sentence against the strips it cites, and releases what holds.
 
-    A sentence whose citations do not support it is tied to the one strip that does, if there is one; otherwise it is
-    removed and listed in `Answer.removed`, where `markers` are the evidence numbers that the model wrote. Nothing left
-    means ABSTAINED. With a `fallback`, a writer that fails before its first sentence is replaced, with a warning; one
-    that fails later leaves a shorter answer, with a warning. Warnings are the sentences of `Warned`, which are message
-    ids.
+    A sentence whose citations do not support it is tied to the one strip that does, if there is one; otherwise it
+    is removed and listed in `Answer.removed`, where `markers` are the evidence numbers that the model wrote.
+    Nothing left means ABSTAINED. With a `fallback`, a writer that fails before its first sentence is replaced, with
+    a warning; one that fails later leaves a shorter answer, with a warning. A budget that does not allow the writer
+    is such a failure. Warnings are the sentences of `Warned`, which are message ids.
     """
 
     def __init__(self, writer: AnswerWriter, *, fallback: AnswerWriter | None = None) -> None:
@@ -44,10 +46,11 @@ class AnswerComposer:
         """Write and check one answer; raises a ProviderError only where nothing was released and no fallback is set."""
         draft = Draft(task)
         writer, warnings = self._writer, set[Warned]()
+        checking = Stopwatch(ledger, Stage.CHECK, provider="local", model="grounding")
         try:
-            async for event in _written(draft, writer, task, ledger):
+            async for event in _written(draft, writer, task, ledger, checking):
                 yield event
-        except ProviderError:
+        except (ProviderError, BudgetSpent) as failure:
             if draft.released:
                 warnings.add(Warned.CUT_OFF)
                 for event in draft.close():
@@ -56,25 +59,35 @@ class AnswerComposer:
                 raise
             else:
                 draft, writer = Draft(task), self._fallback
-                warnings.add(Warned.REPLACED)
-                async for event in _written(draft, writer, task, ledger):
+                warnings.add(Warned.UNAFFORDED if isinstance(failure, _UNAFFORDED) else Warned.REPLACED)
+                async for event in _written(draft, writer, task, ledger, checking):
                     yield event
+        finally:
+            checking.finish()
         answer = draft.finish(writer.id, warnings)
         if answer.status is AnswerStatus.ABSTAINED:
             yield SentenceReleased(answer.text, ())
         yield AnswerFinished(answer)
 
 
+_UNAFFORDED = (BudgetSpent, PriceUnknown)
+
+
 async def _written(
-    draft: Draft, writer: AnswerWriter, task: WritingTask, ledger: Ledger
+    draft: Draft, writer: AnswerWriter, task: WritingTask, ledger: Ledger, checking: Stopwatch
 ) -> AsyncIterator[SentenceReleased]:
     markers, sentences = MarkerStream(), SentenceReader()
     async for piece in writer.write(task, ledger=ledger):
         for sentence in sentences.feed(markers.feed(piece)):
-            for event in draft.add(sentence):
+            for event in _checked(draft, sentence, checking):
                 yield event
     for sentence in (*sentences.feed(markers.finish()), *sentences.finish()):
-        for event in draft.add(sentence):
+        for event in _checked(draft, sentence, checking):
             yield event
     for event in draft.close():
         yield event
+
+
+def _checked(draft: Draft, sentence: Written, checking: Stopwatch) -> list[SentenceReleased]:
+    with checking:
+        return draft.add(sentence)

@@ -59,6 +59,7 @@ class Warned(enum.StrEnum):
 
     CUT_OFF = "the answer was cut off before its end"
     REPLACED = "the chat model failed, so the evidence is quoted instead"
+    UNAFFORDED = "the budget does not allow the chat model, so the evidence is quoted instead"
     DROPPED = "citations that point at nothing were left out"
     MOVED = "citations were moved to the evidence that supports their sentence"
     REMOVED = "sentences that the evidence does not support were taken out"

@@ -19,7 +19,9 @@ from tadasu.answering.generation.telling import is_code, lacks_attribute, other_
 from tadasu.core.answers import Evidence
 from tadasu.core.documents import Origin
 from tadasu.core.grades import Verdict
+from tadasu.core.usage import Stage
 from tadasu.ports import Ledger, WritingTask
+from tadasu.runtime.ledger import timed
 from tadasu.text.messages import translate
 from tadasu.text.normalize import fold
 
@@ -89,8 +91,8 @@ class ExtractiveWriter:
 
     async def write(self, task: WritingTask, *, ledger: Ledger) -> AsyncIterator[str]:
         """One piece per sentence; nothing where the evidence is about another thing than the question."""
-        del ledger  # no call is made
-        chosen = self._choose(task)
+        with timed(ledger, Stage.GENERATE, provider="local", model=self.id, items=len(task.evidence)):
+            chosen = self._choose(task)
         if isinstance(chosen, Conflict):
             yield translate("Sources differ:", task.language)
             for side in chosen.sides:
