@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
+import httpx2
 import pytest
 
-from tadasu.errors import ProviderAnswerInvalid
-from tadasu.providers.http import JsonService, _message, deepest_cause, retry_after
+from tadasu.errors import ProviderAnswerInvalid, ProviderRefused, SettingsInvalid
+from tadasu.providers.http import JsonService, KeyForm, _message, deepest_cause, retry_after
 from tadasu.testing.scorer_server import Manner, ScorerServer
+from tadasu.testing.web_server import WebManner, WebServer
 
 BODY = {"query": "q", "documents": ["a"]}
 
@@ -113,3 +116,78 @@ async def test_a_redirect_is_not_followed_and_the_body_goes_nowhere_else() -> No
             await here.post(BODY, timeout_s=60)
         await here.close()
         assert len(server.requests) == 1
+
+
+# --- by GET --------------------------------------------------------------------------------------
+
+KEY = "k/e+y=&%20"
+
+
+def asking(server: WebServer, *, form: KeyForm, query: str = "") -> JsonService:
+    url = f"{server.base_url}{server.dialect.path}{query}"
+    return JsonService(url, key_variable="GET_TEST_KEY", setting="web.x.key_variable", key_form=form)
+
+
+@pytest.mark.enable_socket
+@pytest.mark.parametrize("query", ["", "?tenant=a"])
+@pytest.mark.parametrize("form", [KeyForm(), KeyForm(header="x-key", prefix=""), KeyForm(parameter="key")])
+async def test_a_query_is_sent_letter_by_letter_with_the_key_in_its_place(
+    monkeypatch: pytest.MonkeyPatch, form: KeyForm, query: str
+) -> None:
+    monkeypatch.setenv("GET_TEST_KEY", KEY)
+    words = "a&b=c #1 + 100% 「保証」\n\ud83d"
+    with WebServer("searxng") as server:
+        here = asking(server, form=form, query=query)
+        await here.get({"q": words}, timeout_s=60)
+        await here.close()
+        [asked] = server.requests
+    assert asked.method == "GET"
+    wanted = {"q": words.replace("\ud83d", "?")} | ({"tenant": "a"} if query else {})
+    assert asked.parameters == wanted | ({"key": KEY} if form.parameter else {})
+    assert form.parameter or asked.headers[form.header] == form.prefix + KEY
+
+
+@pytest.mark.enable_socket
+async def test_half_a_key_is_never_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GET_TEST_KEY", "0123456789" * 30)
+    with WebServer("searxng", [WebManner.REFUSED]) as server:
+        here = asking(server, form=KeyForm())
+        with pytest.raises(ProviderRefused, match="invalid credentials: …") as caught:
+            await here.get({"q": "x"}, timeout_s=60)
+        await here.close()
+    assert "01234" not in str(caught.value)
+
+
+@pytest.mark.enable_socket
+async def test_the_log_keeps_the_addresses_of_others_as_they_are(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, logger="httpx2")
+    with WebServer("searxng") as server:
+        here = asking(server, form=KeyForm())
+        await here.get({"q": "ours"}, timeout_s=60)
+        await here.close()
+        async with httpx2.AsyncClient(trust_env=False) as other:
+            await other.get(f"{server.base_url}{server.dialect.path}", params={"q": "theirs"})
+    assert "theirs" in caplog.text
+    assert "ours" not in caplog.text
+
+
+@pytest.mark.parametrize("key", ["sk–1234", "sk-1234\nx", "キー1234"])
+async def test_a_key_that_is_none_is_said_without_being_told(monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    monkeypatch.setenv("GET_TEST_KEY", key)
+    here = JsonService("https://x.invalid/", key_variable="GET_TEST_KEY", setting="web.x.key_variable")
+    with pytest.raises(SettingsInvalid, match="GET_TEST_KEY") as caught:
+        await here.get({"q": "x"}, timeout_s=1)
+    assert "1234" not in str(caught.value)
+
+
+def test_a_missing_key_is_known_before_anything_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(url: str, variable: str = "GET_TEST_KEY") -> str:
+        return JsonService(url, key_variable=variable, setting="web.x.key_variable").missing_key
+
+    monkeypatch.delenv("GET_TEST_KEY", raising=False)
+    assert missing("https://x.example/") == "GET_TEST_KEY"
+    assert missing("http://127.0.0.1:1/") == missing("https://x.example/", variable="") == ""
+    monkeypatch.setenv("GET_TEST_KEY", "  ")
+    assert missing("https://x.example/") == "GET_TEST_KEY"
+    monkeypatch.setenv("GET_TEST_KEY", "k")
+    assert missing("https://x.example/") == ""

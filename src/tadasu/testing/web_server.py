@@ -46,6 +46,7 @@ class WebManner(enum.Enum):
     SOME_KEYLESS = "the first result has nothing but an address, the second no address"
     ODD_KINDS = "title, snippet and date of the first result are a number, null and an object"
     BARE_LIST = "the list of results without its envelope"
+    FORBIDDEN = "HTTP 403 with a page of HTML"
     REFUSED = "HTTP 401 that repeats the key"
     REDIRECT = "HTTP 302 to another address"
     CLOSED = "the connection is closed without an answer"
@@ -190,6 +191,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._error(
                     429, "too many requests", format_datetime(datetime.now(UTC) + timedelta(minutes=2), usegmt=True)
                 )
+            case WebManner.FORBIDDEN:
+                self._send(403, "<h1>Forbidden</h1>", {"content-type": "text/html"})
             case WebManner.REFUSED:
                 self._error(401, f"invalid credentials: {key or 'none'}", "")
             case WebManner.REDIRECT:

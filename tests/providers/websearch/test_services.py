@@ -237,6 +237,7 @@ FAULTS: dict[WebManner, tuple[type[ProviderError], str]] = {
     WebManner.NOT_A_LIST: (ProviderAnswerInvalid, "is no list"),
     WebManner.NOT_OBJECTS: (ProviderAnswerInvalid, "holds other things"),
     WebManner.KEYLESS: (ProviderAnswerInvalid, r"none of its 3 results has an http\(s\) address"),
+    WebManner.FORBIDDEN: (ProviderRefused, "HTTP 403"),
     WebManner.REFUSED: (ProviderRefused, "HTTP 401"),
     WebManner.REDIRECT: (ProviderRefused, "redirects, which is not followed"),
     WebManner.CLOSED: (ProviderUnreachable, "cannot be reached"),
@@ -330,6 +331,12 @@ async def test_a_search_that_is_cancelled_is_in_the_ledger() -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
     assert [call.outcome for call in ledger.calls] == [Outcome.CANCELLED]
+
+
+async def test_searxng_that_does_not_give_json_says_how_to_allow_it() -> None:
+    async with playing("searxng", WebManner.FORBIDDEN) as (web, _):
+        with pytest.raises(ProviderRefused, match=r"HTTP 403; does its settings\.yml allow the format json"):
+            await searched(web)
 
 
 async def test_searxng_whose_engines_are_all_silent_has_not_searched() -> None:

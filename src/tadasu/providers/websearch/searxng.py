@@ -48,7 +48,16 @@ def _page(row: Row) -> WebPage | None:
     return page(row, url="url", title="title", snippet="content", dated=row.get("publishedDate") or row.get("pubdate"))
 
 
-SEARXNG = SearchApi(name="searxng", address="", path="/search", key_variable="", ask=ask, read=read, most=50)
+SEARXNG = SearchApi(
+    name="searxng",
+    address="",
+    path="/search",
+    key_variable="",
+    ask=ask,
+    read=read,
+    most=50,
+    advice={403: "does its settings.yml allow the format json (search: formats: [html, json])?"},
+)
 
 
 def open_search(settings: WebSearchSettings) -> ApiSearch:

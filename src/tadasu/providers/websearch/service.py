@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from tadasu.core.retrieved import WebPage
@@ -59,6 +59,8 @@ class SearchApi:
     read: Callable[[object], Reading]
     most: int
     method: Method = Method.GET
+    advice: Mapping[int, str] = field(default_factory=dict)
+    """What else to say of a refusal, by its HTTP status."""
     key_form: KeyForm = BEARER
 
 
@@ -152,9 +154,12 @@ class ApiSearch:
             else:
                 reply = await self._http.get({name: str(value) for name, value in told.items()}, timeout_s=patience)
         except ProviderError as error:
-            if not _is_limit(error):
+            if _is_limit(error):
+                raise _retold(error, ProviderLimited, billable=False) from error
+            advice = self._api.advice.get(_status(error))
+            if advice is None:
                 raise
-            raise _retold(error, ProviderLimited, billable=False) from error
+            raise _retold(error, type(error), reason=f"{_reason(error)}; {advice}") from error
         try:
             rows, to_page = self._api.read(reply)
             pages = unique(map(to_page, rows), limit=asked.limit, rows=len(rows), provider=self._http.name)
@@ -176,10 +181,15 @@ class ApiSearch:
 
 def _is_limit(error: ProviderError) -> bool:
     """Whether `error` is a limit in another garb: an accepted request without results, a refusal for a spent quota."""
-    status = error.details.get("status")
+    status = _status(error)
     if isinstance(error, ProviderAnswerInvalid):
         return status == 202
     return isinstance(error, ProviderRefused) and status in _MAY_BE_LIMITS and speaks_of_limits(_reason(error))
+
+
+def _status(error: ProviderError) -> int:
+    status = error.details.get("status")
+    return status if isinstance(status, int) else 0
 
 
 def _retold(error: ProviderError, kind: type[ProviderError], **details: object) -> ProviderError:
