@@ -10,7 +10,7 @@ import json
 import math
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -84,6 +84,7 @@ class Rows:
         self._groups: dict[Path, list[Group]] = {}
         self._stamps: dict[Path, int] = {}
         self._queues: dict[Path, list[int]] = {}
+        self._labelled: dict[Path, bool] = {}
 
     def refresh(self) -> list[str]:
         """Read files that are new or changed; give what was found, for people."""
@@ -93,11 +94,15 @@ class Rows:
             if self._stamps.get(path) != stamp:
                 groups = [group for group in read_groups(path) if any(map(says_something, group.passages))]
                 self._groups[path], self._stamps[path], self._queues[path] = groups, stamp, []
+                self._labelled[path] = any(one.label >= 0 for group in groups for one in group.passages)
                 found.append(f"{path.name}: {len(groups):,} groups")
         return found
 
     def draw(self, count: int) -> list[Group]:
-        """Groups of both languages; within one, sets weigh as the root of their size, each read to its end in turn."""
+        """Groups of both languages; within one, sets weigh as the root of their size, each read to its end in turn.
+
+        A set with a teacher's scores only weighs at most half as much as the labelled ones of its language together.
+        """
         by_language: dict[str, list[Path]] = {}
         for path, groups in self._groups.items():
             if groups:
@@ -108,9 +113,15 @@ class Rows:
         for _ in range(count):
             wanted = "ja" if self._random.random() < self._japanese else "en"
             paths = by_language.get(wanted) or next(iter(by_language.values()))
-            weights = [math.sqrt(len(self._groups[path])) for path in paths]
-            drawn.append(self._next(self._random.choices(paths, weights)[0]))
+            drawn.append(self._next(self._random.choices(paths, self._weights(paths))[0]))
         return drawn
+
+    def _weights(self, paths: Sequence[Path]) -> list[float]:
+        weights = {path: math.sqrt(len(self._groups[path])) for path in paths}
+        labelled = sum(weight for path, weight in weights.items() if self._labelled[path])
+        # A teacher's opinion is worth less than a label, however much there is of it.
+        most = _UNLABELLED * labelled if labelled else math.inf
+        return [weight if self._labelled[path] else min(weight, most) for path, weight in weights.items()]
 
     def _next(self, path: Path) -> Group:
         if not self._queues[path]:
@@ -283,6 +294,7 @@ class Training:
 
 
 LOG = "student_log.jsonl"
+_UNLABELLED = 0.5
 _TELL = 20.0
 
 

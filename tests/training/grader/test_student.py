@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from tadasu.testing.splits import Split  # noqa: E402
 from training.encoder_graph import quantise_rows  # noqa: E402
 from training.grader import evaluate, export  # noqa: E402
 from training.grader.batches import PairEncoder, pad_rows  # noqa: E402
-from training.grader.loop import LOG, Plan, Training, torch_scorer  # noqa: E402
+from training.grader.loop import LOG, Plan, Rows, Training, torch_scorer  # noqa: E402
 from training.grader.rows import Group, Kind, RowPassage, path_of, write_groups  # noqa: E402
 from training.grader.student import OUTSIDE, Student, StudentShape, canonical_ids, shipped_pieces  # noqa: E402
 
@@ -182,3 +183,17 @@ def test_another_run_may_begin_with_the_weights_of_an_earlier_one(
     assert third.resume()
     third.save()
     assert torch.load(third.checkpoint, weights_only=True)["before"]["pairs"] == first.progress.pairs
+
+
+def test_opinions_of_a_teacher_do_not_drown_labels(rows: Path) -> None:
+    labelled = groups("en", Split.TRAIN)
+    told = [
+        replace(group, passages=tuple(replace(one, label=-1, teacher=0.5) for one in group.passages))
+        for group in labelled * 50
+    ]
+    write_groups(path_of("pseudo_en", Split.TRAIN, where=rows), told)
+    drawing = Rows(rows, japanese=0.0, seed=3)
+    drawing.refresh()
+    drawn = drawing.draw(600)
+    share = sum(group.passages[0].label < 0 for group in drawn) / len(drawn)
+    assert share == pytest.approx(1 / 3, abs=0.06)
