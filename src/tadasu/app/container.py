@@ -39,11 +39,12 @@ if TYPE_CHECKING:
         Ids,
         PairScorer,
         PromptTemplate,
-        RunBook,
         ScoreCache,
         Store,
     )
     from tadasu.providers.websearch.chain import SearchChain
+    from tadasu.storage.jobs import SqlJobQueue
+    from tadasu.storage.runs import SqlRunBook
 
 
 class Container:
@@ -209,11 +210,25 @@ class Container:
         return {language: load(name, language) for language in LANGUAGES}
 
     @cached_property
-    def runs(self) -> RunBook:
+    def runs(self) -> SqlRunBook:
         """The run book."""
         from tadasu.storage.runs import SqlRunBook
 
         return SqlRunBook(self.state)
+
+    @cached_property
+    def queue(self) -> SqlJobQueue:
+        """Jobs that go on in the background."""
+        from tadasu.app.deferred import open_queue
+
+        return open_queue(self)
+
+    @cached_property
+    def pipeline_at_once(self) -> Pipeline:
+        """Answers from the first search alone, and leaves the correction to a job."""
+        from tadasu.app.deferred import at_once
+
+        return at_once(self)
 
     @cached_property
     def state(self) -> Engine:
@@ -239,7 +254,7 @@ class Container:
     @property
     def settings_hash(self) -> str:
         """One word for all settings that may change answers."""
-        telling = self.settings.model_dump_json(exclude={"telemetry"})
+        telling = self.settings.model_dump_json(exclude={"telemetry", "deferred"})
         return digest(telling, self.calibration.id if self.calibration else "")[:16]
 
     @cached_property
@@ -287,7 +302,7 @@ class Container:
         """Remove the index, and every part that holds it open; the runs stay."""
         if "store" in self.__dict__:
             await self.store.close()
-        for part in ("store", "search", "pipeline", "ingestion"):
+        for part in ("store", "search", "pipeline", "pipeline_at_once", "ingestion"):
             self.__dict__.pop(part, None)
         index = self.workspace.index_file
         for file in index.parent.glob(f"{index.name}*"):

@@ -339,6 +339,18 @@ class LimitsSection(Section):
     url_variable: str = Field("TADASU_REDIS_URL", description="For redis: environment variable that holds the address.")
 
 
+class DeferredSection(Section):
+    """Corrections that go on in the background (tadasu ask --defer, tadasu work)."""
+
+    lease_s: float = Field(
+        60.0, ge=3, description="Seconds after which the job of a worker that fell silent is another's."
+    )
+    attempts: int = Field(6, ge=1, le=50, description="A job that failed so often is given up.")
+    retry_s: float = Field(
+        30.0, gt=0, description="Seconds before the second attempt; four times as long before each further one."
+    )
+
+
 class LogForm(enum.Enum):
     """How log lines are written to stderr."""
 
@@ -386,6 +398,7 @@ class Settings(BaseSettings):
     budget: BudgetSection = BudgetSection()
     prices: PricesSection = PricesSection()
     limits: LimitsSection = LimitsSection()
+    deferred: DeferredSection = DeferredSection()
     telemetry: TelemetrySection = TelemetrySection()
 
     @classmethod

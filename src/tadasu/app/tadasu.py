@@ -18,6 +18,8 @@ from tadasu.errors import InputInvalid
 
 if TYPE_CHECKING:
     from tadasu.answering.ingestion.report import IngestReport, Progress
+    from tadasu.app.deferred import Deferred
+    from tadasu.app.worker import Attempt, Watcher
 
 LONGEST_QUESTION = 4_000
 """Characters. Longer input is a document, not a question."""
@@ -100,12 +102,15 @@ class Tadasu:
         session: str = "",
         language: str = "",
         scope: Scope | None = None,
+        defer: bool = False,
         listen: Listener = ignore,
     ) -> Run:
         """Answer `question`: the whole run, whose ``answer`` is what to show.
 
         `history` holds the earlier runs of the conversation, oldest first; `scope` narrows the search and defaults to
-        all that the configured reader may see; `listen` hears rounds and checked text as they come.
+        all that the configured reader may see; `listen` hears rounds and checked text as they come. With `defer` the
+        answer is that of the first search; where its verdict is not CORRECT the run is ``Deferral.PENDING``, and the
+        correction is a job for `work`, here or in another process: `current` gives what stands.
         """
         from tadasu.answering.pipeline import Inquiry
 
@@ -117,8 +122,29 @@ class Tadasu:
             session=session,
             language=language,
         )
+        pipeline = self.container.pipeline_at_once if defer else self.container.pipeline
         with self.container.telemetry.watching(listen) as heard:
-            return await self.container.pipeline.answer(inquiry, listen=heard)
+            return await pipeline.answer(inquiry, listen=heard)
+
+    async def work(
+        self,
+        *,
+        until_empty: bool = True,
+        at_most: int | None = None,
+        stop: asyncio.Event | None = None,
+        watch: Watcher | None = None,
+    ) -> list[Attempt]:
+        """Work off deferred corrections: every attempt that was made.
+
+        Ends when nothing is due (what is to be tried later is left alone), after `at_most` attempts, or when `stop` is
+        set; with ``until_empty=False`` only then. The corrections run as those who asked; `watch` hears of each
+        attempt. Any number of workers may work at once, in this process and in others.
+        """
+        from tadasu.app.deferred import open_worker
+        from tadasu.app.worker import unwatched
+
+        worker = open_worker(self.container)
+        return await worker.run(until_empty=until_empty, at_most=at_most, stop=stop, watch=watch or unwatched)
 
     async def search(
         self, query: str, *, k: int | None = None, mode: SearchMode = SearchMode.HYBRID, scope: Scope | None = None
@@ -142,6 +168,18 @@ class Tadasu:
     def trace(self, run_id: str = "last") -> Run:
         """The run with that id, or the latest; raises RunNotFound."""
         return self.container.runs.load(run_id, reader=self.container.reader)
+
+    def current(self, run_id: str = "last") -> Run:
+        """The run that stands for the run of that id: its correction where there is one, else itself."""
+        run = self.trace(run_id)
+        by = self.container.runs.correction_of(run.id)
+        return self.trace(by) if by else run
+
+    def deferred(self, run: Run) -> Deferred:
+        """How the correction of `run` stands, where it was put off."""
+        from tadasu.app.deferred import standing
+
+        return standing(self.container, run, reader=self.container.reader)
 
     async def close(self) -> None:
         """Give back files and connections."""
@@ -175,9 +213,21 @@ class SyncTadasu:
         """See `Tadasu.search`."""
         return _wait(self._tadasu.search(query, **options))
 
+    def work(self, **options: Any) -> list[Attempt]:
+        """See `Tadasu.work`."""
+        return _wait(self._tadasu.work(**options))
+
     def trace(self, run_id: str = "last") -> Run:
         """See `Tadasu.trace`."""
         return self._tadasu.trace(run_id)
+
+    def current(self, run_id: str = "last") -> Run:
+        """See `Tadasu.current`."""
+        return self._tadasu.current(run_id)
+
+    def deferred(self, run: Run) -> Deferred:
+        """See `Tadasu.deferred`."""
+        return self._tadasu.deferred(run)
 
     def close(self) -> None:
         """See `Tadasu.close`."""
