@@ -29,6 +29,7 @@ from tadasu.ports import Encoder, Ledger, TokenCounter, WebSearch
 from tadasu.runtime.ledger import timed
 from tadasu.text.analyze import content_terms
 from tadasu.text.disguises import visible
+from tadasu.text.echoes import without_echoes
 from tadasu.text.injection import masked, speaks_to_model
 from tadasu.text.language import detect
 
@@ -65,7 +66,7 @@ class WebReader:
         return await asyncio.to_thread(self._rank, query, pages[:limit], inside, ledger)
 
     def _rank(self, query: str, pages: Sequence[WebPage], inside: Retrieval, ledger: Ledger) -> Retrieval:
-        read = self._read(pages, ledger)
+        read = self._read(pages, inside.query, ledger)
         if not read:
             return Retrieval(query=query, candidates=())
         vector = inside.query_vector
@@ -82,9 +83,9 @@ class WebReader:
         )
         return replace(ranked, candidates=ranked.candidates[: self._passages_kept])
 
-    def _read(self, pages: Sequence[WebPage], ledger: Ledger) -> list[_Encoded]:
+    def _read(self, pages: Sequence[WebPage], question: str, ledger: Ledger) -> list[_Encoded]:
         """Every passage of `pages` with its vectors; a page seen before, with the same content, costs nothing."""
-        documents = [document for page in pages if (document := page_document(page)).text.strip()]
+        documents = [document for page in pages if (document := page_document(page, question)).text.strip()]
         with self._lock:
             known = {d.content_hash: self._seen[d.content_hash] for d in documents if d.content_hash in self._seen}
         new = {d.content_hash: passages_of(d, self._counter) for d in documents if d.content_hash not in known}
@@ -108,16 +109,17 @@ def _text_of(passage: Passage) -> PassageText:
     )
 
 
-def page_document(page: WebPage) -> Document:
+def page_document(page: WebPage, question: str = "") -> Document:
     """`page` as a document of origin WEB; its source is the address, so that a citation can be followed.
 
-    Its text is what a reader of the page sees, with white space in place of what speaks to a language model.
+    Its text is what a reader of the page sees, with white space in place of what speaks to a language model, and of what
+    echoes `question` without an answer.
     """
     parsed = Parsed(text=visible(page.snippet), blocks=(), media_type=page.media_type)
     if page.body is not None:
         with contextlib.suppress(DocumentError):  # an unreadable page is as good as its snippet
             parsed = html_document(page.body, source=page.url, kept_share=WEB_SHARE, as_seen=True)
-    text = masked(parsed.text)
+    text = without_echoes(masked(parsed.text), question)
     parsed = replace(parsed, text=text, blocks=tuple(one for one in parsed.blocks if one.span.of(text).strip()))
     title = visible(page.title or parsed.title)
     return Document(
