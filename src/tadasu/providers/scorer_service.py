@@ -8,11 +8,12 @@ from typing import TypeVar
 
 from tadasu.core.ids import digest
 from tadasu.core.scores import HOW_TO_DECLARE, ScoreScale
-from tadasu.core.usage import Call, Outcome, Pricing, Stage, Tokens
+from tadasu.core.usage import Call, Charge, Outcome, Pricing, Stage, Tokens
 from tadasu.errors import SettingsInvalid, TadasuError
-from tadasu.ports import Allowance, Ledger, ScorerSettings
+from tadasu.ports import Allowance, Ledger, Purse, ScorerSettings
 from tadasu.providers.http import JsonService
 from tadasu.providers.prices import is_local
+from tadasu.runtime.budget import spending
 
 T = TypeVar("T")
 _KEY_SETTING = "scorer.key_variable"
@@ -55,53 +56,65 @@ class ScorerService:
         Every attempt is written into `ledger`, with `pairs` as its items. Raises what `JsonService.post` and `read`
         raise, and BudgetSpent before a call that the run's limits do not allow.
         """
+        charge = Charge(
+            f"scoring by {self.name}", self._price(pairs)[1], provider=self._provider, model=self.settings.model
+        )
         for attempt in (1, 2):
-            patience = self._patience(ledger, pairs)
-            started_ms, began = ledger.elapsed_ms(), time.perf_counter()
-            outcome, fault, billable, tokens = Outcome.CANCELLED, "", True, Tokens()
-            try:
-                reply = await self._http.post(body, timeout_s=patience)
-                tokens = _tokens(reply)
-                result = read(reply)
-                outcome = Outcome.OK
-            except TadasuError as error:
-                outcome, fault = Outcome.FAILED, f"{error.code}: {error}"
-                billable = bool(error.details.get("billable", True))
-                if attempt == 2 or not error.details.get("dropped"):
-                    raise
-            else:
-                return result
-            finally:
-                pricing, cost = self._price(pairs if billable else 0)
-                ledger.record(
-                    Call(
-                        stage=Stage.GRADE,
-                        provider=self._provider,
-                        model=self.settings.model,
-                        started_ms=started_ms,
-                        duration_ms=(time.perf_counter() - began) * 1000,
-                        tokens=tokens,
-                        pricing=pricing,
-                        cost_usd=cost,
-                        outcome=outcome,
-                        attempt=attempt,
-                        items=pairs,
-                        error=fault,
-                    )
-                )
+            if isinstance(ledger, Allowance) and not isinstance(ledger, Purse):
+                ledger.check(charge.what, usd=charge.usd or 0.0)
+            async with spending(ledger, charge) as held:
+                try:
+                    return await self._recorded(body, read, pairs, attempt, held)
+                except TadasuError as error:
+                    if attempt == 2 or not error.details.get("dropped"):
+                        raise
         raise AssertionError("the second attempt returns or raises")
+
+    async def _recorded(
+        self, body: Mapping[str, object], read: Callable[[object], T], pairs: int, attempt: int, ledger: Ledger
+    ) -> T:
+        patience = self._patience(ledger)
+        started_ms, began = ledger.elapsed_ms(), time.perf_counter()
+        outcome, fault, billable, tokens = Outcome.CANCELLED, "", True, Tokens()
+        try:
+            reply = await self._http.post(body, timeout_s=patience)
+            tokens = _tokens(reply)
+            result = read(reply)
+            outcome = Outcome.OK
+        except TadasuError as error:
+            outcome, fault = Outcome.FAILED, f"{error.code}: {error}"
+            billable = bool(error.details.get("billable", True))
+            raise
+        else:
+            return result
+        finally:
+            pricing, cost = self._price(pairs if billable else 0)
+            ledger.record(
+                Call(
+                    stage=Stage.GRADE,
+                    provider=self._provider,
+                    model=self.settings.model,
+                    started_ms=started_ms,
+                    duration_ms=(time.perf_counter() - began) * 1000,
+                    tokens=tokens,
+                    pricing=pricing,
+                    cost_usd=cost,
+                    outcome=outcome,
+                    attempt=attempt,
+                    items=pairs,
+                    error=fault,
+                )
+            )
 
     async def close(self) -> None:
         """Give back connections."""
         await self._http.close()
 
-    def _patience(self, ledger: Ledger, pairs: int) -> float:
+    def _patience(self, ledger: Ledger) -> float:
         """Seconds for the next call: as set, and not beyond the run's deadline."""
         usual = self.settings.timeout_s
-        if not isinstance(ledger, Allowance):
-            return usual
-        ledger.check(f"scoring by {self.name}", usd=self._price(pairs)[1] or 0.0)
-        return usual if ledger.seconds_left is None else min(usual, ledger.seconds_left)
+        left = ledger.seconds_left if isinstance(ledger, Allowance) else None
+        return usual if left is None else min(usual, left)
 
     def _price(self, pairs: int) -> tuple[Pricing, float | None]:
         if self.settings.price is not None:
