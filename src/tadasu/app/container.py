@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         Store,
     )
     from tadasu.providers.websearch.chain import SearchChain
+    from tadasu.runtime.scheduling.scheduler import CallScheduler
     from tadasu.storage.jobs import SqlJobQueue
     from tadasu.storage.runs import SqlRunBook
 
@@ -155,8 +156,9 @@ class Container:
     def web(self) -> SearchChain | None:
         """Search outside, one provider behind the other; None where none is configured."""
         from tadasu.app.outside import open_web
+        from tadasu.app.scheduling import web_in_turns
 
-        return open_web(self.settings, root=self.workspace.root, clock=self.clock)
+        return open_web(self.settings, root=self.workspace.root, clock=self.clock, scheduled=web_in_turns(self))
 
     @cached_property
     def outside(self) -> WebReader | None:
@@ -171,12 +173,24 @@ class Container:
     def chat(self) -> ChatModel | None:
         """The chat model, where one is configured."""
         from tadasu.app.prices import chat_settings
+        from tadasu.app.scheduling import scheduled_chat
         from tadasu.providers.billing import BilledChat
 
         if not self.settings.chat.provider:
             return None
         settings = chat_settings(self.settings)
-        return BilledChat(load_plugin("tadasu.chat", self.settings.chat.provider)(settings), settings)
+        billed = BilledChat(load_plugin("tadasu.chat", self.settings.chat.provider)(settings), settings)
+        return scheduled_chat(billed, self)
+
+    @cached_property
+    def scheduler(self) -> CallScheduler:
+        """The one way out, for every call of an outside service."""
+        from tadasu.app.scheduling import open_scheduler
+
+        telemetry = self.telemetry
+        scheduler = open_scheduler(self.settings, clock=self.clock, chance=self.chance, listen=telemetry.happened)
+        telemetry.look_at(scheduler.look)
+        return scheduler
 
     @cached_property
     def composer(self) -> AnswerComposer:
@@ -254,7 +268,7 @@ class Container:
     @property
     def settings_hash(self) -> str:
         """One word for all settings that may change answers."""
-        telling = self.settings.model_dump_json(exclude={"telemetry", "deferred"})
+        telling = self.settings.model_dump_json(exclude={"telemetry", "deferred", "limits"})
         return digest(telling, self.calibration.id if self.calibration else "")[:16]
 
     @cached_property
@@ -318,7 +332,7 @@ class Container:
             await self.cache.close()  # type: ignore[union-attr]
         if "state" in self.__dict__:
             self.state.dispose()
-        for part in ("scorer", "chat", "web"):
+        for part in ("scorer", "chat", "web", "scheduler"):
             close = getattr(self.__dict__.get(part), "close", None)
             if close is not None:
                 await close()

@@ -65,6 +65,7 @@ def open_scorer(container: Container) -> PairScorer | None:
     if not name or container.settings.grading.grader not in _WITH_SCORER:
         return None
     from tadasu.answering.grading.cached import CachedScorer
+    from tadasu.app.scheduling import scheduled_scorer
 
     path = container.workspace.root / Path(chosen.path).expanduser() if chosen.path else None
     opened: PairScorer = load_plugin("tadasu.scorers", name)(
@@ -80,6 +81,7 @@ def open_scorer(container: Container) -> PairScorer | None:
             price=pair_price(container.settings, chosen.model, own=chosen.price),
         )
     )
+    opened = scheduled_scorer(opened, container)
     return opened if container.cache is None else CachedScorer(opened, container.cache)
 
 

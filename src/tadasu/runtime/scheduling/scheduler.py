@@ -129,6 +129,12 @@ class CallScheduler:
         office.tell(Kind.RETRIED, errand, attempt=attempt + 1, seconds=wait, reason=error.code)
         await asyncio.sleep(wait)
 
+    async def close(self) -> None:
+        """Give back what the store of limits holds open for this event loop."""
+        close = getattr(self._office.store, "close", None)
+        if close is not None:
+            await close()
+
     def now(self) -> float:
         """Seconds on the scheduler's clock."""
         return self._office.clock.elapsed()
