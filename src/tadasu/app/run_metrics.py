@@ -44,6 +44,9 @@ ROUNDS: Final = Family("tadasu_rounds", "Searches with their grading and verdict
 STOPS: Final = Family("tadasu_stops", "Why the correction loop ended.", ("reason",))
 WEB: Final = Family("tadasu_web_fallback_runs", "Runs that asked the web because the own documents did not do.")
 CORRECTED: Final = Family("tadasu_corrected_runs", "Runs that needed more than one search.")
+CORRECTIONS: Final = Family(
+    "tadasu_deferred_corrections", "Runs in the background that take the place of an earlier answer."
+)
 CALLS: Final = Family("tadasu_calls", "Calls of models, stores and services.", ("stage", "provider", "outcome"))
 RETRIES: Final = Family("tadasu_retried_calls", "Calls that were a second or later attempt.", ("stage", "provider"))
 CALL_SECONDS: Final = Family("tadasu_call_seconds", "Time of one call.", ("stage", "provider"), _CALL_BUCKETS)
@@ -56,7 +59,7 @@ TOKENS: Final = Family("tadasu_tokens", "Tokens as providers counted them.", ("s
 DROPPED: Final = Family("tadasu_pages_dropped", "Web pages that were found and could not be used.", ("reason",))
 
 FAMILIES: Final = (
-    RUNS, RUN_SECONDS, ROUNDS, STOPS, WEB, CORRECTED, CALLS, RETRIES, CALL_SECONDS, GRADING_SECONDS,
+    RUNS, RUN_SECONDS, ROUNDS, STOPS, WEB, CORRECTED, CORRECTIONS, CALLS, RETRIES, CALL_SECONDS, GRADING_SECONDS,
     COST, UNPRICED, TOKENS, DROPPED,
 )  # fmt: skip
 
@@ -86,6 +89,7 @@ def count_run(meters: Meters, run: Run) -> None:
     meters.add(STOPS, stop_of(run))
     meters.add(WEB, amount=float(asked_the_web(run)))
     meters.add(CORRECTED, amount=float(len(run.rounds) > 1))
+    meters.add(CORRECTIONS, amount=float(bool(run.corrects)))
     for one in run.rounds:
         meters.add(ROUNDS, one.mode.value, one.verdict.value)
         for page in one.dropped:

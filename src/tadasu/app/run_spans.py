@@ -78,6 +78,8 @@ def _run_attributes(run: Run, form: SpanForm) -> dict[str, Attribute]:
         found["tadasu.reason"] = run.answer.reason.value
     if run.answer.writer:
         found["tadasu.writer"] = run.answer.writer
+    if run.corrects:
+        found["tadasu.corrects"] = run.corrects
     if run.session:
         found["gen_ai.conversation.id"] = run.session
     if form.content:

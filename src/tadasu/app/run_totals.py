@@ -23,11 +23,8 @@ _FORM = 1
 
 def run_totals(container: Container) -> Meters:
     """Counters over every run that the configured reader may see; see `totals`."""
-    history = SqlRunHistory.open(container.workspace.state_file)
-    try:
-        return totals(history, reader=container.reader, notes=container.workspace.state_file.with_name("metrics.json"))
-    finally:
-        history.close()
+    notes = container.workspace.state_file.with_name("metrics.json")
+    return totals(SqlRunHistory(container.state), reader=container.reader, notes=notes)
 
 
 def totals(history: SqlRunHistory, *, reader: Reader, notes: Path) -> Meters:

@@ -33,7 +33,8 @@ def metrics(
     """
     from tadasu.app.run_totals import replace_file, run_totals
 
-    meters = run_totals(frame.open().container)
+    with frame.opened() as (tadasu, _):
+        meters = run_totals(tadasu.container)
     if out is not None:
         try:
             replace_file(out.expanduser(), meters.text())

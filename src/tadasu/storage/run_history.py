@@ -82,6 +82,7 @@ def read_lean(record: str) -> Run:
         settings=lean.settings,
         session=lean.session,
         stop=lean.stop,
+        corrects=lean.corrects,
     )
 
 
@@ -117,6 +118,7 @@ class _LeanRun:
     settings: str = ""
     session: str = ""
     stop: StopReason = StopReason.NOT_RECORDED
+    corrects: str = ""
 
 
 @cache
