@@ -150,7 +150,7 @@ class SqlSpending:
                 func.count(),
                 _counted(calls.outcome != Outcome.OK.value),
                 _counted(calls.attempt > 1),
-                *(func.sum(one) for one in (calls.input_tokens, calls.output_tokens, calls.items, calls.cached)),
+                *(func.sum(calls[name]) for name in ("input_tokens", "output_tokens", "items", "cached")),
                 func.sum(calls.duration_ms),
                 func.coalesce(func.sum(calls.cost_usd), 0.0),
                 _counted(calls.cost_usd.is_(None)),
