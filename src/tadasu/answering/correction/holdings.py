@@ -18,6 +18,10 @@ def _rank(item: GradedPassage) -> tuple[int, float]:
     return _ORDER[item.grade.level], item.grade.probability or 0.0
 
 
+def _known(item: GradedPassage) -> float:
+    return -1.0 if item.grade.probability is None else item.grade.probability
+
+
 @dataclass(slots=True)
 class Holdings:
     """Every graded passage of a run, each once with its best grade."""
@@ -25,10 +29,10 @@ class Holdings:
     _items: dict[str, GradedPassage] = field(default_factory=dict)
 
     def add(self, items: Iterable[GradedPassage]) -> None:
-        """Take in one round's passages; a passage found again keeps the better grade."""
+        """Take in one round's passages; a passage found again keeps the better grade, and any is better than none."""
         for item in items:
             held = self._items.get(item.passage.id)
-            if held is None or _rank(item) > _rank(held):
+            if held is None or _known(item) > _known(held):
                 self._items[item.passage.id] = item
 
     def levels(self, *, medium_kept: int) -> frozenset[Level]:

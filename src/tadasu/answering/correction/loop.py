@@ -20,7 +20,7 @@ from tadasu.core.events import Listener, RoundEnded, ignore
 from tadasu.core.grades import Grade, Verdict
 from tadasu.core.retrieved import Candidate, Retrieval
 from tadasu.core.runs import Action, ActionKind, Round, SearchMode
-from tadasu.errors import BudgetSpent, SearchFailed
+from tadasu.errors import BudgetSpent, TadasuError
 from tadasu.ports import CandidateSearch, Clock, Grader, Ledger, OutsideSearch
 from tadasu.runtime.budget import Budget
 from tadasu.runtime.ledger import RunLedger
@@ -73,10 +73,15 @@ class CorrectionLoop:
         ledger: RunLedger,
         budget: Budget,
         listen: Listener = ignore,
+        outgoing: str = "",
     ) -> Corrected:
-        """Search for `query` within `scope` until the policy says stop. Always returns."""
+        """Search for `query` within `scope` until the policy says stop. Always returns.
+
+        The web is asked for `outgoing` instead, where it is given: `query` may hold words that must not leave.
+        """
         plan = Plan(
             query,
+            outgoing=outgoing,
             k=self._k,
             today=self._clock.now().date(),
             writer=self._writer,
@@ -138,7 +143,7 @@ class CorrectionLoop:
         except BudgetSpent as spent:
             unseen = tuple((one, state.ungraded(one, self._grader.id, str(spent))) for one in retrieval.candidates)
             return _Attempt(Verdict.BUDGET_SPENT, unseen, str(spent), retrieval)
-        except SearchFailed as problem:
+        except TadasuError as problem:
             return _Attempt(Verdict.SEARCH_FAILED, error=str(problem), retrieval=retrieval)
         grades = await self._grade(retrieval, state, budget, mode=mode)
         verdict = verdict_of(grades, rule=self._settings.rule, quality_threshold=self._settings.quality_threshold)

@@ -41,15 +41,27 @@ class Plan:
     passages with the answer that the first search had missed, 14, 11 and 6; the first two together 16.
     """
 
-    def __init__(self, question: str, *, k: int, today: date, writer: QueryWriter | None = None, merges: bool = True):
-        """`merges` says whether a round may make several searches; `k` is the number of candidates of the first."""
+    def __init__(
+        self,
+        question: str,
+        *,
+        k: int,
+        today: date,
+        writer: QueryWriter | None = None,
+        merges: bool = True,
+        outgoing: str = "",
+    ) -> None:
+        """`merges` says whether a round may make several searches; `k` is the number of candidates of the first.
+
+        Queries for the web are made of `outgoing`, of `question` where that is empty.
+        """
         self._question = question
         self._k = k
         self._today = today
         self._writer = writer
         self._merges = merges
         self._queue = deque([Probe((question,), SearchMode.HYBRID, k)])
-        self._web = deque(web_queries(question, today=today))
+        self._web = deque(web_queries(outgoing or question, today=today))
         self._made = {(same_query(question), SearchMode.HYBRID)}
         self._tried = [question]
         self._note = ""

@@ -45,7 +45,8 @@ class Research:
     async def run(self, searched: Searched, state: LoopState, budget: Budget) -> tuple[Retrieval, str]:
         """What the round found, and which of its searches failed where others did not.
 
-        Raises BudgetSpent where there was no result in time, SearchFailed for every other failure of all of them.
+        Raises BudgetSpent where there was no result in time; where all of them failed, what the first raised, as
+        SearchFailed if it has no name of its own.
         """
         what = f"search {len(state.rounds) + 1}"
         try:
@@ -54,10 +55,8 @@ class Research:
             raise BudgetSpent(what=f"the time of the run was over during {what} ({problem})") from problem
         except BrokeOff as problem:
             raise SearchFailed(where=searched.probe.mode.value, reason="it broke off its own work") from problem
-        except (BudgetSpent, SearchFailed):
+        except TadasuError:
             raise
-        except TadasuError as problem:
-            raise SearchFailed(where=searched.probe.mode.value, reason=str(problem)) from problem
         except Exception as problem:
             # Stores and web searches are plugins: their bugs must not lose a run.
             reason = f"{type(problem).__name__}: {problem}"
@@ -72,7 +71,7 @@ class Research:
             found = await self.outside.search(
                 probe.query, inside=inside, limit=probe.k, language=state.language, ledger=budget
             )
-            return found, ""
+            return _a_retrieval(found), ""
         if self._merge is None or len(probe.queries) == 1:
             return await self._one(probe.queries[0], probe, scope, budget), ""
         several = (self._checked(place, probe, scope, budget, what) for place in range(len(probe.queries)))
@@ -90,7 +89,13 @@ class Research:
         return await self._one(probe.queries[place], probe, scope, budget)
 
     async def _one(self, query: str, probe: Probe, scope: Scope, budget: Budget) -> Retrieval:
-        return await self._search.search(query, k=probe.k, scope=scope, mode=probe.mode, ledger=budget)
+        return _a_retrieval(await self._search.search(query, k=probe.k, scope=scope, mode=probe.mode, ledger=budget))
+
+
+def _a_retrieval(found: object) -> Retrieval:
+    if not isinstance(found, Retrieval):
+        raise TypeError(f"{type(found).__name__} instead of a retrieval")
+    return found
 
 
 def _allowed(candidates: Sequence[Candidate], scope: Scope) -> tuple[Candidate, ...]:
