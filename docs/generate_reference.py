@@ -146,6 +146,7 @@ With `--json` a command prints one document on stdout. Keys are stable; new ones
 | `trace` | the fields of `tadasu.core.runs.Run`, and `verdict` and `cost` |
 | `why` | the fields of `tadasu.answering.explain.Explanation`, and `explanation` in words |
 | `stats` | `index` (`documents`, `passages`, `languages`, `media_types`), `runs` (`runs`, `answered`, `abstained`, `verdicts`, `web_share`, `corrected_share`, `median_ms`, `p95_ms`, `cost`, `by_language`), `latest`; with `--documents`: `documents` |
+| `metrics` | `metrics` (each: `name`, `labels`, `value`), `out`; without `--json` the text format of Prometheus |
 | `label` | `given`, `labels`, `relevant`, `irrelevant`, `pairs_left`, `file`; the questions go to stderr |
 | `calibrate` | `grader`, `calibration`, `kept`, `plot`, `targets`, `labels` (`rows`, `counted`, `relevant`, `questions`, `repeated`, `added`, `ruled_by_language_model`, `flat_questions`), `languages` (`*` for all together; each: `method`, `held_out_loss`, `tau_high`, `tau_low`, `high` and `low` (`promised`, `target`, `confidence`, `hits`, `counted`, `interval`, `bound`, `needed`), `pairs`, `relevant`, `questions`, `ece_before`, `ece_after`, `auc`, `false_negatives`, `medium`, `reliability`), `verdicts` (`before`, `after`), `parts`, `warnings`, `failed` (each: `row`, `reason`), `bad` (each: `row`, `error`) |
 | `doctor` | `healthy`, `findings` (each: `check`, `status`, `message`, `advice`) |

@@ -34,6 +34,9 @@ HEAVY = {
     "typer",
     "alembic",
     "asyncio",
+    "opentelemetry",
+    "prometheus_client",
+    "structlog",
 }
 
 

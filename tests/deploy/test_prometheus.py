@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -14,6 +15,8 @@ from tadasu.telemetry.metrics import Family
 
 FOLDER = Path(__file__).parents[2] / "deploy" / "prometheus"
 RULES = FOLDER / "tadasu.rules.yml"
+DASHBOARD = FOLDER.parent / "grafana" / "tadasu.json"
+PAGE = FOLDER.parents[1] / "docs" / "how-to" / "monitor.md"
 PROMTOOL = shutil.which("promtool")
 FAMILIES: dict[str, Family] = {one.name: one for one in (*run_metrics.FAMILIES, *call_metrics.FAMILIES)}
 
@@ -72,10 +75,38 @@ def test_the_cases_notice_rules_that_are_off_by_a_little(tmp_path: Path, case: s
     assert "FAILED" in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("file", [RULES, *cases(FOLDER)], ids=lambda file: file.name)
+def expressions() -> list[str]:
+    """What the dashboard asks for, with what Grafana fills in."""
+    panels = json.loads(DASHBOARD.read_text("utf-8"))["panels"]
+    asked = [target["expr"] for panel in panels for target in panel["targets"]]
+    return [text.replace("$__rate_interval", "5m").replace("$__range", "6h") for text in asked]
+
+
+@needs_promtool
+def test_the_dashboard_asks_what_prometheus_understands(tmp_path: Path) -> None:
+    rules = [{"record": f"panel:{number}", "expr": text} for number, text in enumerate(expressions())]
+    file = tmp_path / "panels.yml"
+    file.write_text(json.dumps({"groups": [{"name": "panels", "rules": rules}]}), "utf-8")  # JSON is YAML
+    done = promtool("check", "rules", file)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{len(rules)} rules found" in done.stdout
+
+
+def test_the_dashboard_uses_recorded_names_that_the_rules_make() -> None:
+    recorded = set(re.findall(r"record: (\S+)", RULES.read_text("utf-8")))
+    asked = {name for text in expressions() for name in re.findall(r"tadasu:\w+:\w+", text)}
+    assert asked
+    assert asked <= recorded
+
+
+@pytest.mark.parametrize("file", [RULES, DASHBOARD, PAGE, *cases(FOLDER)], ids=lambda file: file.name)
 def test_only_metrics_that_there_are_are_spoken_of(file: Path) -> None:
     spoken = set(re.findall(r"\btadasu_\w+", file.read_text("utf-8")))
     shown = {sample for family in FAMILIES.values() for sample in _samples(family)}
+    if file == PAGE:
+        shown |= set(FAMILIES)  # a page speaks of a histogram by its own name
+        told = {family.name if family.buckets else _samples(family)[0] for family in FAMILIES.values()}
+        assert told <= spoken  # and of every metric
     assert spoken
     assert spoken <= shown
 
