@@ -2,13 +2,16 @@ from __future__ import annotations
 
 import itertools
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tadasu.answering.conversation import standalone
+from tadasu.answering.conversation import own_words, standalone
+from tadasu.text.analyze import content_terms
 from tadasu.text.normalize import fold
+from tests.storage.some_runs import everyday_run
 
 SAME = ""
 """The turn is searched for as it was written, byte for byte."""
@@ -337,3 +340,39 @@ def test_a_long_text_costs_no_time(piece: str) -> None:
     standalone(piece * (4000 // len(piece)) + "は？", ["How high can the FL-25 lift?"])
     standalone("その期間は？", [piece * (4000 // len(piece)) + "です"])
     assert time.perf_counter() - began < 0.5
+
+
+# --- what may leave ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("earlier", "question", "restated", "leaves"),
+    [
+        ("What is Project Nightjar?", "When does it close?", "When does Project Nightjar close?", SAME),
+        (
+            "What is Project Nightjar?",
+            "When does it close?",
+            "When does the purchase of Hoshino Optics close?",
+            "rules",
+        ),
+        ("計画ヨタカとは何ですか？", "それはいつ完了しますか？", "計画ヨタカはいつ完了しますか？", SAME),
+        ("計画ヨタカとは何ですか？", "それはいつ完了しますか？", "星野光学の買収はいつ完了しますか？", "rules"),
+        ("What is Project Nightjar?", "How much is that in yen?", "How much is 4.2 billion in yen?", "rules"),
+    ],
+)
+def test_a_restated_query_leaves_only_in_the_words_of_the_user(
+    earlier: str, question: str, restated: str, leaves: str
+) -> None:
+    history = [replace(everyday_run(), question=earlier, query=earlier)]
+    outgoing = own_words(restated, question, history)
+    assert outgoing == (restated if leaves == SAME else standalone(question, [earlier]))
+    assert set(content_terms(outgoing)) <= set(content_terms(f"{earlier}\n{question}"))
+
+
+def test_the_words_of_an_answer_do_not_leave_by_way_of_an_earlier_query_either() -> None:
+    history = [
+        replace(everyday_run(), question="What is Project Nightjar?", query="What is Project Nightjar?"),
+        replace(everyday_run(), question="Who is bought?", query="Does Project Nightjar buy Hoshino Optics?"),
+    ]
+    by_rules = standalone("And when?", [turn.query for turn in history])
+    assert "Hoshino" not in own_words(by_rules, "And when?", history)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from urllib.parse import unquote_plus
 
@@ -19,8 +20,9 @@ from tadasu.app.settings_file import values_of
 from tadasu.app.workspace import create_workspace
 from tadasu.core.documents import Origin
 from tadasu.core.runs import Run, SearchMode
-from tadasu.core.usage import Outcome, Pricing, Stage
+from tadasu.core.usage import Outcome, Pricing, Stage, Tokens
 from tadasu.errors import PluginUnknown, SettingsInvalid
+from tadasu.ports import ChatDelta, Ledger, Message
 from tadasu.runtime.world import FixedWorld
 from tadasu.testing.web_dialects import DIALECTS, FoundPage
 from tadasu.testing.web_server import WebManner, WebServer
@@ -107,6 +109,54 @@ async def test_what_leaves_is_the_question_and_never_a_word_of_a_passage(
     secret = (json.dumps([call.error for call in run.calls]), caplog.text, run.stop_reason, repr(run.warnings))
     assert not any(KEY in told for told in secret)
     assert text  # the page that answers is among those found
+
+
+class Gossip:
+    """A chat model that puts what it read in answers into the query."""
+
+    id = "test/gossip"
+
+    def __init__(self, says: str) -> None:
+        self.says = says
+        self.read: list[str] = []
+
+    async def stream(
+        self, messages: Sequence[Message], *, max_tokens: int, temperature: float, ledger: Ledger, stage: Stage
+    ) -> AsyncIterator[ChatDelta]:
+        self.read += [message.content for message in messages]
+        yield ChatDelta(self.says if stage is Stage.REWRITE else "", Tokens(1, 1), "stop")
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "restated"),
+    [
+        ("What is Project Nightjar?", "What is its boiling point?", "boiling point of Hoshino Optics 4.2 billion yen"),
+        ("極秘計画ヨタカとは何ですか？", "その沸点は何度ですか？", "星野光学の沸点は四十二億円ですか？"),
+    ],
+)
+async def test_what_an_answer_said_does_not_leave_in_a_follow_up(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, first: str, then: str, restated: str
+) -> None:
+    monkeypatch.setenv("TADASU_WEB__PROVIDER", "brave")
+    monkeypatch.setenv("TADASU_CORRECTION__MAX_SEARCHES", "0")
+    monkeypatch.setenv("TADASU_CORRECTION__RULE", "high_share")
+    monkeypatch.setenv("TADASU_CORRECTION__QUALITY_THRESHOLD", "1.0")  # nothing is good enough: the web is asked
+    chat = Gossip(restated)
+    with WebServer("brave", pages=PAGES) as server:
+        monkeypatch.setenv("TADASU_WEB__BRAVE__BASE_URL", server.base_url)
+        tadasu = Tadasu.open(workspace)
+        tadasu.container.__dict__["chat"] = chat
+        try:
+            told = await tadasu.ask(first)
+            run = await tadasu.ask(then, history=[told])
+        finally:
+            await tadasu.close()
+    assert run.query == restated, "our own documents are searched for it as it is"
+    assert server.words
+    wire = _readable(server.wire)
+    allowed = f"{first} {then}".lower()
+    for piece in _pieces(*DOCUMENTS.values(), restated):
+        assert piece in allowed or piece not in wire, f"{piece!r} left the machine"
 
 
 def _readable(wire: bytes) -> str:

@@ -19,6 +19,7 @@ from tadasu.core.runs import Run
 from tadasu.core.usage import Stage
 from tadasu.errors import BudgetSpent, ProviderError
 from tadasu.ports import Chance, ChatModel, Ledger, PromptTemplate
+from tadasu.text.analyze import content_terms
 from tadasu.text.language import detect
 from tadasu.text.names import proper_names
 from tadasu.text.normalize import fold
@@ -73,6 +74,20 @@ class RestateByChat:
             return by_rules
         written = "".join(pieces).strip().splitlines()
         return written[0].strip() if written and written[0].strip() else by_rules
+
+
+def own_words(query: str, question: str, history: Sequence[Run]) -> str:
+    """`query` as it may leave the machine: as it is where all its terms are the user's, else as rules make it of them.
+
+    Answers quote passages, a chat model that restates a follow-up reads them, and later turns go back to its query.
+    """
+    asked = [*(turn.question for turn in history), question]
+    if set(content_terms(query)) <= set(content_terms("\n".join(asked))):
+        return query
+    queries: list[str] = []
+    for words in asked:
+        queries.append(standalone(words, queries))
+    return queries[-1]
 
 
 def standalone(question: str, earlier: Sequence[str]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from tadasu.answering.conversation import Restate
+from tadasu.answering.conversation import Restate, own_words
 from tadasu.answering.correction.loop import Corrected, CorrectionLoop
 from tadasu.answering.generation.abstention import abstain
 from tadasu.answering.generation.compose import AnswerComposer, AnswerFinished, SentenceReleased
@@ -114,6 +114,7 @@ class Pipeline:
             query = await self.restate(inquiry.question, inquiry.history, ledger=budget)
             corrected = await self.correction.run(
                 query,
+                outgoing=own_words(query, inquiry.question, inquiry.history),
                 scope=inquiry.scope,
                 language=language,
                 ledger=ledger,
