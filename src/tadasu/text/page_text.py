@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 _TAG = re.compile(r"(/?)([A-Za-z][A-Za-z0-9-]*)")
 _UNSEEN = frozenset({"script", "style", "template", "svg", "nav", "footer", "select", "iframe", "object", "title"})
 _BLOCKS = frozenset((
-    "p", "div", "section", "article", "main", "header", "h1", "h2", "h3", "h4", "h5", "h6", "li", "ul", "ol", "dl", "dt",
-    "dd", "br", "hr", "tr", "td", "th", "table", "form", "button", "label", "body", "figure", "figcaption", "blockquote",
-    "pre", "noscript", "aside", "a", "input", "summary", "details",
+    "p", "div", "section", "article", "main", "header", "h1", "h2", "h3", "h4", "h5", "h6", "li", "ul", "ol",
+    "dl", "dt", "dd", "br", "hr", "tr", "td", "th", "table", "form", "button", "label", "body", "figure",
+    "figcaption", "blockquote", "pre", "noscript", "aside", "a", "input", "summary", "details",
 ))  # fmt: skip
 _SPACE = re.compile(r"\s+")
 
@@ -38,7 +38,7 @@ def page_text(page: str, *, most: int = 400_000) -> PageText:
         tag = _TAG.match(piece)
         if tag is None:
             # No tag: a comment, a doctype, or a sign in the text.
-            text = piece.partition(">")[2] if piece[:1] in "!?/" else piece
+            text = piece.partition(">")[2] if piece[:1] in {"!", "?", "/"} else f"<{piece}"
             if not skipping:
                 parts[place].append(text)
             continue

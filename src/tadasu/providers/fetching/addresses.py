@@ -52,7 +52,7 @@ _INSIDE_NETS = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A URL taken apart: `host` is ASCII and lower case, an IPv6 address without brackets; `target` begins with ``/``."""
+    """A URL taken apart. `host` is ASCII in lower case, an IPv6 address without brackets; `target` begins with /."""
 
     scheme: str
     host: str

@@ -12,6 +12,7 @@ from tadasu.providers.fetching.transport import Reply
 _STEP = 64 * 1024
 _RATIO = 100
 """What text packs to at the best is about a twentieth; a page of zeros packs to a thousandth."""
+_RATIO_AT_LIMIT = 40
 _RATIO_FROM = 1024 * 1024
 _GZIP, _ZLIB, _RAW = 31, 15, -15
 
@@ -45,7 +46,8 @@ async def read_body(reply: Reply, *, most_bytes: int) -> Body:
             if size > _RATIO_FROM and size > _RATIO * wire:
                 raise Refused(Why.BOMB, f"{wire} bytes unpack to more than {size}")
             if size > most_bytes:
-                raise Refused(Why.TOO_LARGE, f"unpacks to more than {most_bytes} bytes")
+                why = Why.BOMB if size > _RATIO_AT_LIMIT * wire else Why.TOO_LARGE
+                raise Refused(why, f"unpacks to more than {most_bytes} bytes")
             parts.append(part)
     if not unpack.whole:
         raise Refused(Why.PROTOCOL, "the packed reply is cut short")

@@ -31,14 +31,13 @@ _LABELS = {
     "windows-1252": "cp1252", "x-cp1252": "cp1252", "iso-2022-jp": "iso2022_jp_ext", "csiso2022jp": "iso2022_jp_ext",
     "utf8": "utf-8", "unicode-1-1-utf-8": "utf-8", "utf-16": "utf-16-le",
 }  # fmt: skip
-_TEXTUAL = frozenset(
-    """
-    utf-8 utf-16-le utf-16-be utf-32-le utf-32-be cp932 euc_jp iso2022_jp_ext gb18030 big5hkscs cp949 cp1252
-    cp1250 cp1251 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 cp874 tis-620 koi8-r koi8-u cp866 hz
-    iso8859-2 iso8859-3 iso8859-4 iso8859-5 iso8859-6 iso8859-7 iso8859-8 iso8859-9 iso8859-10 iso8859-13 iso8859-14
-    iso8859-15 iso8859-16 mac-roman mac-cyrillic
-""".split()
-)
+_TEXTUAL = frozenset((
+    "utf-8", "utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be", "cp932", "euc_jp", "iso2022_jp_ext", "gb18030",
+    "big5hkscs", "cp949", "cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257",
+    "cp1258", "cp874", "tis-620", "koi8-r", "koi8-u", "cp866", "hz", "iso8859-2", "iso8859-3", "iso8859-4",
+    "iso8859-5", "iso8859-6", "iso8859-7", "iso8859-8", "iso8859-9", "iso8859-10", "iso8859-13", "iso8859-14",
+    "iso8859-15", "iso8859-16", "mac-roman", "mac-cyrillic",
+))  # fmt: skip
 _META = re.compile(
     rb"<meta[^>]{0,300}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]+)"
     rb"|\A\s*<\?xml[^>]{0,100}?encoding\s*=\s*[\"']([A-Za-z0-9_.-]+)",
@@ -146,8 +145,8 @@ def _declared(data: bytes, header: str) -> Iterator[str]:
     inside = (meta[1] or meta[2]).decode("ascii", "replace") if meta else ""
     if inside.lower().startswith("utf-16"):
         inside = "utf-8"  # it was read as bytes of ASCII, so it is not
-    for label in (header, inside):
-        label = label.strip().strip("\"'").lower()
+    for declared in (header, inside):
+        label = declared.strip().strip("\"'").lower()
         try:
             name = codecs.lookup(_LABELS.get(label, label)).name
         except (LookupError, ValueError):
@@ -226,7 +225,7 @@ def _likeness(text: str, name: str) -> float:
     bad += 0.5 * max(0, odd) / total
     best = 0.0
     if name in _LATIN_ENCODINGS or not (kana or han or hangul or half):
-        best = max(_latin(text[:_SAMPLE], high, name), _alphabet(high, name))
+        best = max(_latin(text[:_SAMPLE], high), _alphabet(high, name))
     if kana and name not in _NO_JAPANESE:
         known = sum(character in _KANJI for character in han)
         # Half-width kana are what a wrong table makes of Japanese: a few are typed, many are not.
@@ -259,7 +258,7 @@ _NO_CHINESE = _LATIN_ENCODINGS | {"cp932", "euc_jp", "iso2022_jp_ext", "iso2022_
 _NO_KOREAN = _LATIN_ENCODINGS | {"cp932", "euc_jp", "big5hkscs", "iso2022_jp_ext", "iso2022_jp_2"}
 
 
-def _latin(text: str, high: str, name: str) -> float:
+def _latin(text: str, high: str) -> float:
     """Western text has few accented letters, inside words of plain ones, and typographic marks."""
     accented = len(_LATIN.findall(high))
     sensible = len(_LATIN_INSIDE.findall(text)) + len(_LATIN_MARKS.findall(text))

@@ -17,6 +17,8 @@ class Why(enum.Enum):
     """On the deny list, or not on the allow list."""
     ROBOTS = "robots"
     DOMAIN_CAP = "domain_cap"
+    DUPLICATE = "duplicate"
+    """Another result has the same address."""
     REDIRECT = "redirect"
     """Too many redirects, one from https to http, or one to nowhere."""
     UNREACHABLE = "unreachable"
@@ -52,7 +54,7 @@ SNIPPET_STANDS_IN = frozenset((
 """After these the search engine's snippet may still be used: the page is sound, we just do not get it."""
 
 
-class Refused(Exception):  # noqa: N818 - named after what happened, like the errors of the house
+class Refused(Exception):
     """A page is not used. `detail` is in our words only: nothing that a server sent is repeated in it."""
 
     def __init__(self, why: Why, detail: str = "", *, retry_after_s: float | None = None) -> None:

@@ -189,9 +189,9 @@ class _PinnedBackend(httpcore2.AsyncNetworkBackend):
 
     async def connect_unix_socket(
         self,
-        path: str,
-        timeout: float | None = None,  # noqa: ASYNC109
-        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+        path: str,  # noqa: ARG002 - the protocol's arguments
+        timeout: float | None = None,  # noqa: ARG002, ASYNC109
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,  # noqa: ARG002
     ) -> httpcore2.AsyncNetworkStream:
         raise Refused(Why.ADDRESS, "a socket of this machine")
 
