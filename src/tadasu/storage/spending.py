@@ -51,8 +51,8 @@ class SqlDayBook:
 def _sums(connection: Any, table: Table, seconds: ColumnElement[Any], day: Day) -> Mapping[str, Used]:
     """What `table` says of `day`, by tenant."""
     sums = (func.sum(table.c.calls), func.sum(table.c.tokens), func.sum(table.c.cost_usd), func.sum(seconds))
-    within = _within(table.c.created_at, day.begins, day.ends)
-    rows = connection.execute(select(table.c.tenant, *sums).where(within).group_by(table.c.tenant))
+    of_day = within(table.c.created_at, day.begins, day.ends)
+    rows = connection.execute(select(table.c.tenant, *sums).where(of_day).group_by(table.c.tenant))
     return {tenant: Used(int(calls), int(tokens), float(usd), float(took)) for tenant, calls, tokens, usd, took in rows}
 
 
@@ -167,7 +167,7 @@ class SqlSpending:
         table: Table, tenant: str | None, begins: datetime | None, ends: datetime | None
     ) -> list[ColumnElement[bool]]:
         of_tenant = [] if tenant is None else [table.c.tenant == tenant]
-        return [*of_tenant, _within(table.c.created_at, begins, ends)]
+        return [*of_tenant, within(table.c.created_at, begins, ends)]
 
 
 _MINUTE = len("2026-01-01T00:00")
@@ -177,7 +177,8 @@ def _counted(condition: ColumnElement[bool]) -> ColumnElement[int]:
     return func.sum(case((condition, 1), else_=0))
 
 
-def _within(column: ColumnElement[str], begins: datetime | None, ends: datetime | None) -> ColumnElement[bool]:
+def within(column: ColumnElement[str], begins: datetime | None, ends: datetime | None) -> ColumnElement[bool]:
+    """Whether the times in `column` lie from `begins` on and before `ends`; None: without end."""
     # Times are kept as UTC texts of one form, which sort as the times do.
     after = [] if begins is None else [column >= _text(begins)]
     before = [] if ends is None else [column < _text(ends)]
