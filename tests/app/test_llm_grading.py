@@ -29,6 +29,9 @@ QUESTIONS = [
 ]
 
 
+ONE_ATTEMPT = "[limits]\nattempts = 1\nbreaker_faults = 100\n"
+
+
 class Model:
     """Grades by whether a passage holds the words looked for; fails where it is told to."""
 
@@ -64,7 +67,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory, model: Model) -> Iterator[T
     (documents / "保証.md").write_text("# LD-90\n\nLD-90の保証期間は納入から24か月です。\n", "utf-8")
     with ChatServer([model]) as server:
         chat = f'[chat]\nprovider = "openai"\nmodel = "m"\nbase_url = "{server.base_url}"\n'
-        create_workspace(root, f'{chat}[grading]\ngrader = "llm"\nllm_batch = 2\n')
+        create_workspace(root, f'{chat}[grading]\ngrader = "llm"\nllm_batch = 2\n{ONE_ATTEMPT}')
         tadasu = Tadasu.open(root)
         assert tadasu.sync.ingest(documents).added == 3
         yield tadasu

@@ -50,6 +50,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TADASU_CORRECTION__MAX_SEARCHES", "0")
+    monkeypatch.setenv("TADASU_LIMITS__ATTEMPTS", "1")
 
 
 async def asked(
@@ -113,6 +114,29 @@ async def test_a11_a_failure_is_not_remembered_and_a_score_is(workspace: Path, m
     assert sent == [3, 3, 1], "the lost one is asked for again, then nothing is"
     assert verdicts[0] is Verdict.GRADER_FAILED
     assert verdicts[2:] == [Verdict.CORRECT] * 2
+
+
+async def test_a_service_that_fails_once_is_asked_again_and_both_attempts_are_in_the_run(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = {"LIMITS__ATTEMPTS": "3", "LIMITS__BACKOFF_S": "0.01", "CACHE__ENGINE": ""}
+    with ScorerServer([Manner.FAULT, Manner.WELL], scoring=scoring) as server:
+        run = await asked(workspace, monkeypatch, ENGLISH, server.base_url, **more)
+    assert run.verdict is Verdict.CORRECT
+    calls = [(call.attempt, call.outcome) for call in run.calls if call.provider == "rerank"]
+    assert calls == [(1, Outcome.FAILED), (2, Outcome.OK)]
+
+
+async def test_a_service_that_stays_away_is_left_alone_and_the_run_says_what_it_last_said(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = {"LIMITS__ATTEMPTS": "5", "LIMITS__BACKOFF_S": "0.01", "LIMITS__BREAKER_FAULTS": "2", "CACHE__ENGINE": ""}
+    with ScorerServer([Manner.FAULT] * 9, scoring=scoring) as server:
+        run = await asked(workspace, monkeypatch, ENGLISH, server.base_url, **more)
+        assert len(server.requests) == 2
+    assert run.verdict is Verdict.GRADER_FAILED
+    assert "HTTP 500" in run.rounds[0].error
+    assert "it is tried again in" in run.rounds[0].error
 
 
 async def test_an_undeclared_scale_is_refused_with_what_to_write(

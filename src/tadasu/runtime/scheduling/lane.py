@@ -84,6 +84,8 @@ class Lane:
         self.breaker = Breaker(rules.breaker)
         self.pace = Pace()
         self.places: set[Place] = set()
+        self.last_fault = ""
+        """What the latest fault was, for those who find the circuit open."""
         self._asking: Waiter | None = None
 
     def join(self, waiter: Waiter) -> None:

@@ -110,6 +110,9 @@ class Turn(AbstractAsyncContextManager[None]):
         for outer in self._outer:
             outer.told = error if outer.lane is not self._lane or foreign else outer.told
         health = Health.UNKNOWN if foreign else _health(error)
+        if health is Health.FAULT and isinstance(error, TadasuError):
+            with self._lane.lock:
+                self._lane.last_fault = str(error.details.get("reason") or error)
         if place.mount is None:
             changed = self._lane.ended(place, health, now)
             if changed is not None:
@@ -268,12 +271,12 @@ class Turn(AbstractAsyncContextManager[None]):
     def _refuse(self, now: float) -> None:
         """Raise where waiting makes no sense any more."""
         with self._lane.lock:
-            closed_s = self._lane.breaker.closed_for(now)
+            closed_s, fault = self._lane.breaker.closed_for(now), self._lane.last_fault
         if closed_s is not None:
             when = f"it is tried again in {closed_s:.1f} s" if closed_s else "it is being tried again now"
             raise ProviderUnreachable(
                 provider=self._lane.provider,
-                reason=f"it failed too often, so it is not called for now; {when}",
+                reason=f"{fault}; it failed too often, so it is not called for now; {when}",
                 retry_after_s=closed_s,
                 circuit_open=True,
             )
