@@ -13,7 +13,7 @@ from tadasu.text.numbers import Number, numbers
 from tadasu.text.polarity import negations
 from tadasu.text.segment import segment
 
-_SHARE, _SHARE_OF_QUESTION = 0.6, 0.5
+_SHARE, _SHARE_OF_QUESTION = 0.75, 0.5
 """Share of the question's terms that an echo holds at least: a statement, and another question."""
 _CIRCLES = 2
 """So many of the question's terms come twice in a sentence that goes round in a circle."""
@@ -22,8 +22,11 @@ _NEWS = 0.75
 """Such a sentence has fewer other words than this share of those that it repeats."""
 _ASKS = re.compile(r"[?？]\W*$|(?:です|ます|でしょう|だろう|の)か(?:[。、?？」』]|$)")
 _WANTS_DAY = re.compile(r"\b(?:what|which) day\b|\bday of the week\b|何曜日?|どの曜日", re.IGNORECASE)
+_WANTS_DATE = re.compile(
+    r"\bwhen\b|\b(?:what|which) (?:year|date|month|century|day)\b|いつ|何(?:年|月|日|時)(?!間)|何世紀", re.IGNORECASE
+)
 _DAY = re.compile(
-    r"\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|[月火水木金土日]曜|\bweek(?:days?|ends?)\b|毎日|平日|週末|祝日|\bdaily\b",
+    r"\bevery day\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)days?\b|[月火水木金土日]曜|\bweek(?:days?|ends?)\b|毎日|平日|週末|祝日|\bdaily\b",
     re.IGNORECASE,
 )
 _WANTS_NUMBER = re.compile(
@@ -34,7 +37,6 @@ _WANTS_NUMBER = re.compile(
     re.IGNORECASE,
 )
 _MONEY = frozenset(("円", "USD", "EUR", "GBP", "元", "ウォン"))
-_TIME = frozenset(("s", "分", "時間", "日", "週間", "か月", "年", "日間", "min", "h", "ms"))
 _WANTED_UNITS: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
     (re.compile(r"\b(?:cost|price|fare|fee|pay|charge)|いくら|何円|運賃|料金|値段", re.IGNORECASE), _MONEY),
     (re.compile(r"\bhow (?:hot|cold)\b|temperature|何度|温度|気温", re.IGNORECASE), frozenset(("°C", "°F", "度", "K"))),
@@ -70,7 +72,7 @@ def without_echoes(text: str, question: str) -> str:
     out: list[str] = []
     for at, said in enumerate(units):
         drop = heard[at] and (stuffed or _repeats(said, asked))
-        if drop and _leads(said) and at + 1 < len(units):
+        if drop and not _repeats(said, asked) and _leads(said) and at + 1 < len(units):
             drop = heard[at + 1] or not _may_answer(units[at + 1], question)
         out.append("".join(c if c == "\n" else " " for c in said) if drop else said)
     return "".join(out)
@@ -112,13 +114,14 @@ def _may_answer(said: str, question: str) -> bool:
     if not _wants_value(question):
         return not _ASKS.search(said.strip())
     folded = fold(said)
-    if _NONE.search(folded) or negations(said):
+    if negations(said):
         return True
     if _WANTS_DAY.search(fold(question)):
         return bool(_DAY.search(folded) or dates(said))
-    found = _new_values(said, question)
+    if _NONE.search(folded) or (_WANTS_DATE.search(fold(question)) and dates(said)):
+        return True
     wanted = next((units for pattern, units in _WANTED_UNITS if pattern.search(fold(question))), frozenset[str]())
-    return bool(dates(said)) or any(not wanted or one.unit in wanted or not one.unit for one in found)
+    return any(not wanted or one.unit in wanted or not one.unit for one in _new_values(said, question))
 
 
 def _new_values(said: str, question: str) -> list[Number]:

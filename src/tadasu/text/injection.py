@@ -7,17 +7,21 @@ data wherever it goes; what they catch is not worth a place in an answer.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from tadasu.text.disguises import disguised, plainly
-from tadasu.text.orders import CERTAIN, MENTIONED, SUSPECT, Kind
+from tadasu.text.normalize import fold
+from tadasu.text.orders import MARKS, MENTIONED, Kind, Weight, rules, rules_by_kind
 from tadasu.text.segment import segment
 
-_CERTAIN = re.compile("|".join(f"(?:{rule})" for _, rule in CERTAIN), re.IGNORECASE)
-_SUSPECT = re.compile("|".join(f"(?:{rule})" for _, rule in SUSPECT), re.IGNORECASE)
-_RULES = tuple((kind, re.compile(rule, re.IGNORECASE)) for kind, rule in (*CERTAIN, *SUSPECT))
 _QUOTED = re.compile(r"\"[^\"\n]{2,200}\"|「[^」\n]{2,200}」|『[^』\n]{2,200}』|`[^`\n]{2,200}`|'[^'\n]{12,200}'")
+# The head of a piece of evidence that a page makes up; the sentence after it is its text.
+_FALSE_SOURCE = re.compile(
+    r"\W*\[\s*(?:(?:source|document|passage|evidence|資料|文書|出典|根拠)\s*\d{1,3}\s*\]"
+    r"|\d{1,3}\s*\]\s*(?:source|document|passage|evidence|資料|文書|出典|根拠)\s*:)",
+    re.IGNORECASE,
+)
 _BREAK = re.compile(r"\n\s*\n")
 
 
@@ -64,22 +68,47 @@ def masked(text: str) -> str:
 def kinds_of(text: str) -> frozenset[Kind]:
     """How one sentence speaks to a model; of certain and suspicious kinds, for people who look into it."""
     said = plainly(text)
-    return frozenset(kind for kind, rule in _RULES if rule.search(said))
+    return frozenset(kind for kind, rule in rules_by_kind() if rule.search(said))
 
 
 def _spoken(text: str) -> Iterator[tuple[int, int]]:
-    for begin, end in _paragraphs(text):
-        units = [(begin + a, begin + b) for a, b in segment(text[begin:end])]
-        sure = [_certain(text[a:b]) for a, b in units]
-        if not any(sure):
-            continue
-        for at, (a, b) in enumerate(units):
-            if sure[at] or (_near(sure, at) and _SUSPECT.search(plainly(text[a:b]))):
-                yield a, a + len(text[a:b].rstrip())
+    units = list(_units(text))
+    sure = [_certain(text[a:b]) for a, b, _ in units]
+    if not any(sure):
+        return
+    for at, (a, b, paragraph) in enumerate(units):
+        headed = at > 0 and units[at - 1][2] == paragraph and _FALSE_SOURCE.match(fold(text[slice(*units[at - 1][:2])]))
+        if sure[at] or headed or _suspect_here(text[a:b], at, paragraph, units, sure):
+            yield a, a + len(text[a:b].rstrip())
 
 
-def _near(sure: list[bool], at: int) -> bool:
-    return any(sure[max(0, at - 1) : at + 2])
+def _suspect_here(
+    said: str, at: int, paragraph: int, units: Sequence[tuple[int, int, int]], sure: Sequence[bool]
+) -> bool:
+    """Whether a sentence beside a certain one goes with it: a suspicious one of the paragraph, a form in the next."""
+    near = [other for other in range(max(0, at - 2), min(len(units), at + 3)) if sure[other]]
+    if not near or rules(Weight.SUSPECT).search(plainly(said)) is None:
+        return False
+    beside = any(units[other][2] == paragraph and abs(other - at) == 1 for other in near)
+    return beside or not kinds_of(said).isdisjoint(_FORMS)
+
+
+_FORMS = frozenset((Kind.TEMPLATE, Kind.GRADE, Kind.BREAK))
+
+
+def _units(text: str) -> Iterator[tuple[int, int, int]]:
+    """Sentences with the number of their paragraph; marks of a prompt at the head of one stand by themselves."""
+    for number, (begin, end) in enumerate(_paragraphs(text)):
+        for a, b in segment(text[begin:end]):
+            start, stop = begin + a, begin + b
+            head = start
+            while (mark := MARKS.match(text, head, stop)) is not None:
+                head = mark.end()
+            if head == start:
+                yield start, stop, number
+                continue
+            yield start, head, number
+            yield from ((head + c, head + d, number) for c, d in segment(text[head:stop]))
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
@@ -97,8 +126,7 @@ def _certain(sentence: str) -> bool:
     if disguised(sentence):
         return True
     said = plainly(sentence)
-    found = _CERTAIN.search(said)
-    if found is None:
+    if rules(Weight.CERTAIN).search(said) is None:
         return False
     bare = _QUOTED.sub('""', said)
-    return bare == said or _CERTAIN.search(bare) is not None or MENTIONED.search(bare) is None
+    return bare == said or rules(Weight.CERTAIN).search(bare) is not None or MENTIONED.search(bare) is None
