@@ -6,10 +6,12 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tadasu.core.retrieved import WebPage
 from tadasu.core.usage import Outcome, Stage
-from tadasu.errors import BudgetSpent, SearchFailed
+from tadasu.errors import BudgetSpent, ProviderLimited, ProviderUnreachable, SearchFailed
 from tadasu.ports import Ledger, WebSearch
 from tadasu.providers.websearch.chain import LONGEST_REST_S, REST_S, SearchChain
 from tadasu.runtime.budget import Budget, Limits
@@ -29,11 +31,11 @@ class Plugin:
     def __init__(self, name: str, does: Callable[[], object]) -> None:
         self.id = name
         self.asked = 0
-        self._does = does
+        self.does = does
 
     async def search(self, query: str, *, limit: int, language: str, ledger: Ledger) -> Sequence[WebPage]:
         self.asked += 1
-        return self._does()  # type: ignore[return-value]
+        return self.does()  # type: ignore[return-value]
 
 
 def raising(error: Exception) -> Callable[[], object]:
@@ -214,3 +216,66 @@ def test_a_chain_of_nobody_is_a_mistake_of_the_programmer() -> None:
 
 async def _pages(providers: Sequence[WebSearch], *, limit: int = 5) -> list[WebPage]:
     return list((await searched(SearchChain(providers, clock=FixedWorld()), limit=limit)).pages)
+
+
+OUTCOMES = ("pages", "nothing", "limited", "limited for 60 s", "gone", "broken", "raises")
+
+
+def doing(outcome: str, name: str) -> Callable[[], object]:
+    """What a provider does that comes to `outcome`."""
+    match outcome:
+        case "pages":
+            return lambda: [WebPage(f"https://{name}.example/", name)]
+        case "nothing":
+            return list
+        case "limited":
+            return raising(ProviderLimited(provider=name, reason="too many"))
+        case "limited for 60 s":
+            return raising(ProviderLimited(provider=name, reason="too many", retry_after_s=60.0))
+        case "gone":
+            return raising(ProviderUnreachable(provider=name, reason="refused"))
+        case "broken":
+            return lambda: "an error"
+    return raising(RuntimeError("a bug"))
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.lists(st.sampled_from(OUTCOMES), min_size=1, max_size=4), min_size=1, max_size=4),
+    st.lists(st.sampled_from([0.0, 5.0, 20.0, 59.0, 61.0]), min_size=1, max_size=5),
+)
+async def test_in_every_world_the_first_that_may_be_asked_and_finds_pages_answers(
+    scripts: list[list[str]], pauses: list[float]
+) -> None:
+    world, rests = FixedWorld(), dict.fromkeys(range(len(scripts)), 0.0)
+    plugins = [Plugin(f"p{number}", list) for number in range(len(scripts))]
+    chain = SearchChain(plugins, clock=world)
+    for turn, pause in enumerate(pauses):
+        world.advance(pause)
+        before, awake = [plugin.asked for plugin in plugins], {n for n in rests if rests[n] <= world.elapsed()}
+        outcomes = [script[turn % len(script)] for script in scripts]
+        for plugin, outcome in zip(plugins, outcomes, strict=True):
+            plugin.does = doing(outcome, plugin.id)
+        expected: list[int] = []
+        for number, outcome in enumerate(outcomes):
+            if number in awake:
+                expected.append(number)
+                rests[number] = world.elapsed() + {"limited": REST_S, "limited for 60 s": 60.0}.get(outcome, 0.0)
+                if outcome == "pages":
+                    break
+        said = [outcomes[number] for number in expected]
+        try:
+            found = await _found(chain)
+        except SearchFailed as error:
+            assert "pages" not in said
+            assert "nothing" not in said
+            assert all(f"{plugin.id}: " in str(error) for plugin in plugins)  # noqa: PT017
+        else:
+            assert found == ([f"https://p{expected[-1]}.example/"] if "pages" in said else [])
+            assert {"pages", "nothing"} & set(said)
+        asked = [after.asked - earlier for after, earlier in zip(plugins, before, strict=True)]
+        assert asked == [int(number in expected) for number in range(len(plugins))]
+
+
+async def _found(chain: SearchChain) -> list[str]:
+    return urls((await searched(chain)).pages)
