@@ -276,10 +276,18 @@ class ScriptedTadasu:
         session: str = "",
         language: str = "",
         scope: Scope | None = None,
+        defer: bool = False,
         listen: Listener = ignore,
     ) -> Run:
         self.asked.append(
-            {"question": question, "history": history, "session": session, "language": language, "scope": scope}
+            {
+                "question": question,
+                "history": history,
+                "session": session,
+                "language": language,
+                "scope": scope,
+                "defer": defer,
+            }
         )
         reply = self.replies.get(question)
         if isinstance(reply, BaseException):

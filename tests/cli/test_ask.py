@@ -36,7 +36,7 @@ def test_json_is_one_document_with_documented_keys(call: Call, scripted: Scripte
     shown = call("ask", "How long is the warranty?", "--json")
     assert set(shown.json) == {
         "run", "question", "query", "language", "status", "reason", "answer", "citations", "evidence", "verdicts",
-        "actions", "stop_reason", "warnings", "cost", "duration_ms", "session",
+        "actions", "stop_reason", "warnings", "cost", "duration_ms", "session", "deferred",
     }  # fmt: skip
     assert shown.json["verdicts"] == ["ambiguous", "correct"]
     assert shown.json["status"] == "answered"

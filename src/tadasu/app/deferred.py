@@ -19,7 +19,7 @@ from tadasu.core.grades import Verdict
 from tadasu.core.jobs import Job, JobState, JobStatus, QueueRules, correction_job
 from tadasu.core.runs import Deferral, Run
 from tadasu.core.usage import Priority, day_of
-from tadasu.errors import DayBudgetSpent, RunCorrected, TadasuError
+from tadasu.errors import DayBudgetSpent, InputInvalid, RunCorrected, TadasuError
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -176,7 +176,19 @@ def not_before(container: Container, problem: TadasuError) -> datetime | None:
 
 def standing(container: Container, run: Run, *, reader: Reader) -> Deferred:
     """How the correction of `run` stands."""
-    name = correction_job(run.id, reader=reader, created_at=run.created_at).id
     if run.deferred is not Deferral.PENDING:
         return Deferred(run.id)
-    return Deferred(run.id, container.queue.job(name, reader=reader), container.runs.correction_of(run.id))
+    status = container.queue.job(_job_of(run).id, reader=reader)
+    return Deferred(run.id, status, container.runs.correction_of(run.id))
+
+
+def put_again(container: Container, run: Run) -> None:
+    """Begin the correction of `run` anew if it was given up; raises InputInvalid where nothing was put off."""
+    if run.deferred is not Deferral.PENDING:
+        reason = "its correction was not put off"
+        raise InputInvalid(where=f"run {run.id}", reason=reason, fix="`tadasu jobs` lists those that were.")
+    container.queue.put(_job_of(run))
+
+
+def _job_of(run: Run) -> Job:
+    return correction_job(run.id, reader=run.reader, created_at=run.created_at)

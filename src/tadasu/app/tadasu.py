@@ -181,6 +181,15 @@ class Tadasu:
 
         return standing(self.container, run, reader=self.container.reader)
 
+    def retry(self, run_id: str) -> None:
+        """Begin the correction of that run anew if it was given up; all others stay as they are.
+
+        Raises RunNotFound, and InputInvalid where nothing was put off.
+        """
+        from tadasu.app.deferred import put_again
+
+        put_again(self.container, self.trace(run_id))
+
     async def close(self) -> None:
         """Give back files and connections."""
         await self.container.close()

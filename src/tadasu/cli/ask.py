@@ -31,6 +31,9 @@ def ask(
     concurrency: Annotated[
         int, typer.Option("--concurrency", metavar="N", min=1, max=64, help="Questions of a batch at once.")
     ] = 4,
+    defer: Annotated[
+        bool, typer.Option("--defer", help="Answer from the first search at once; `tadasu work` corrects it later.")
+    ] = False,
     filter_source: SourceFilter = "",
     since: SinceFilter = "",
     until: UntilFilter = "",
@@ -45,6 +48,7 @@ def ask(
     Examples:
       tadasu ask "How long is the warranty of the KPT-340?"
       tadasu ask "保証期間は何年ですか" --since 2026-01-01
+      tadasu ask "Who won the tender?" --defer
       tadasu ask --batch questions.jsonl --out runs.jsonl
     """
     check_dates(since=since, until=until)
@@ -55,7 +59,7 @@ def ask(
 
         with frame.opened() as (tadasu, runner):
             scope = scope_of(tadasu, source=filter_source, since=since, until=until, language=language)
-            return ask_batch(frame, tadasu, runner, batch, out=out, concurrency=concurrency, scope=scope)
+            return ask_batch(frame, tadasu, runner, batch, out=out, concurrency=concurrency, scope=scope, defer=defer)
     if out is not None:
         raise InputInvalid(where="--out", reason="is for --batch only", fix="Redirect the output instead.")
     if question is not None and not question.strip():
@@ -65,6 +69,6 @@ def ask(
         if question is None:
             from tadasu.cli.conversation import converse
 
-            return converse(frame, tadasu, runner, scope=scope)
-        runner.run(ask_once(frame, tadasu, question, scope=scope))
+            return converse(frame, tadasu, runner, scope=scope, defer=defer)
+        runner.run(ask_once(frame, tadasu, question, scope=scope, defer=defer))
     return None

@@ -23,6 +23,7 @@ async def ask_once(
     scope: Scope | None = None,
     history: tuple[Run, ...] = (),
     session: str = "",
+    defer: bool = False,
 ) -> Run:
     """Ask, showing checked text as it comes, then sources and footer; with --json the one document.
 
@@ -31,19 +32,25 @@ async def ask_once(
     from tadasu.core.events import ignore
 
     listen = ignore if frame.json else partial(_stream, frame)
-    run = await tadasu.ask(question, history=history, session=session, language=frame.lang, scope=scope, listen=listen)
+    run = await tadasu.ask(
+        question, history=history, session=session, language=frame.lang, scope=scope, defer=defer, listen=listen
+    )
     if frame.json:
         from tadasu.cli.jsonable import answer_object
 
         frame.emit(answer_object(run), indent=None if session else 2)
         return run
     from tadasu.cli.answer_view import print_footer, print_sources
+    from tadasu.core.runs import Deferral
 
     write_line(sys.stdout, "")
     console = frame.out()
     print_sources(frame, console, run)
     print_footer(frame, console, run)
-    if not session:
+    if run.deferred is Deferral.PENDING:
+        text = "The correction goes on where `tadasu work` runs; `tadasu trace {run}` shows what came of it."
+        console.print(frame.say(text, run=run.id), style="dim", soft_wrap=True)
+    elif not session:
         console.print(frame.say("How it came about: {command}", command="tadasu trace last"), style="dim")
     return run
 

@@ -67,6 +67,7 @@ def ask_batch(
     out: Path | None,
     concurrency: int,
     scope: Scope,
+    defer: bool = False,
 ) -> Exit | None:
     """Ask every line of `source` (``-``: stdin), `concurrency` at once.
 
@@ -80,7 +81,7 @@ def ask_batch(
     tally = Tally()
     known = frozenset() if out is None else resume(out)
     with contextlib.nullcontext(sys.stdout) if out is None else _appending(out) as target:
-        batch = _Batch(frame, tadasu, target=target, known=known, tally=tally, scope=scope)
+        batch = _Batch(frame, tadasu, target=target, known=known, tally=tally, scope=scope, defer=defer)
         runner.run(batch.run(rows, concurrency=concurrency))
     _conclude(frame, tally, out)
     return Exit.PARTIAL if tally.errors else None
@@ -187,10 +188,19 @@ class _Batch:
     """One batch on its way: several workers take lines in turn and write answers as they are ready."""
 
     def __init__(
-        self, frame: Frame, tadasu: Tadasu, *, target: TextIO, known: frozenset[str], tally: Tally, scope: Scope
+        self,
+        frame: Frame,
+        tadasu: Tadasu,
+        *,
+        target: TextIO,
+        known: frozenset[str],
+        tally: Tally,
+        scope: Scope,
+        defer: bool,
     ) -> None:
         self._frame, self._tadasu = frame, tadasu
-        self._target, self._known, self._tally, self._scope = target, known, tally, scope
+        self._target, self._known, self._tally = target, known, tally
+        self._scope, self._defer = scope, defer
 
     async def run(self, rows: Sequence[Line | BadLine], *, concurrency: int) -> None:
         """Ask all of `rows`; raises what every other question would fail with too."""
@@ -219,7 +229,7 @@ class _Batch:
 
     async def _ask(self, row: Line) -> None:
         try:
-            run = await self._tadasu.ask(row.question, language=self._frame.lang, scope=self._scope)
+            run = await self._tadasu.ask(row.question, language=self._frame.lang, scope=self._scope, defer=self._defer)
         except (UsageError, StoreError):
             raise
         except TadasuError as error:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _TURNS_KEPT = 20
 
 
-def converse(frame: Frame, tadasu: Tadasu, runner: asyncio.Runner, *, scope: Scope) -> Exit | None:
+def converse(frame: Frame, tadasu: Tadasu, runner: asyncio.Runner, *, scope: Scope, defer: bool = False) -> Exit | None:
     """Ask line by line until an empty line or the end of the input.
 
     A question that fails is reported and the conversation goes on; what no question could survive (settings, the
@@ -36,7 +36,8 @@ def converse(frame: Frame, tadasu: Tadasu, runner: asyncio.Runner, *, scope: Sco
     while line := _next_line(frame):
         earlier = tuple(history[-_TURNS_KEPT:])
         try:
-            run = runner.run(ask_once(frame, tadasu, line, scope=scope, history=earlier, session=session))
+            asked = ask_once(frame, tadasu, line, scope=scope, history=earlier, session=session, defer=defer)
+            run = runner.run(asked)
         except (UsageError, StoreError):
             raise
         except TadasuError as error:

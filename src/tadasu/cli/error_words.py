@@ -9,6 +9,7 @@ from functools import cache
 from tadasu.cli.frame import Frame
 from tadasu.errors import TadasuError
 
+_OWN_WORDS = 10
 _PLACE = re.compile(r"\{([a-z_]+)\}")
 
 
@@ -23,6 +24,18 @@ def translated(frame: Frame, code: str, message: str, hint: str) -> tuple[str, s
     if kind is None:
         return message, hint
     return _through(frame, kind.message, message), _through(frame, kind.hint_template, hint)
+
+
+def retold(frame: Frame, message: str) -> str:
+    """`message` in the language of `frame`, whichever error it is of; unchanged where it is of none."""
+    said = frame.say(message)
+    if frame.language == "en" or said != message:
+        return said
+    templates = {kind.message for kind in kinds().values()}
+    fitting = [template for template in templates if details_of(template, message) is not None]
+    # Where several fit, the one with the most words of its own says most.
+    best = max(fitting, key=lambda template: len(_PLACE.sub("", template)), default="")
+    return _through(frame, best, message) if len(_PLACE.sub("", best)) > _OWN_WORDS else message
 
 
 def _through(frame: Frame, template: str, text: str) -> str:

@@ -69,6 +69,7 @@ def answer_object(run: Run) -> dict[str, Any]:
         "cost": {"usd": run.cost.usd, "unpriced_calls": run.cost.unpriced_calls},
         "duration_ms": round(run.duration_ms, 3),
         "session": run.session,
+        "deferred": run.deferred.value,
     }
 
 

@@ -16,24 +16,39 @@ def trace(
 ) -> Exit | None:
     """Show how an answer came about.
 
-    A tree of searches, grades, verdicts, strips kept and dropped, checks, calls, cost and time.
+    A tree of searches, grades, verdicts, strips kept and dropped, checks, calls, cost and time; and what became of a
+    correction that was put off.
 
     \b
     Examples:
       tadasu trace last
       tadasu trace run-019ac2b4f1c0-9f86d08188 --json
     """
+    from tadasu.core.runs import Deferral
+
     with frame.opened() as (tadasu, _):
         found = tadasu.trace(run)
+        put_off = tadasu.deferred(found) if found.deferred is Deferral.PENDING else None
     if frame.json:
         from tadasu.cli.jsonable import jsonable
 
         whole = jsonable(found)
         whole["verdict"] = found.verdict.value
         whole["cost"] = jsonable(found.cost)
+        if put_off is not None:
+            from tadasu.cli.deferral import deferral_object
+
+            whole["correction"] = deferral_object(put_off)
         frame.emit(whole)
         return None
     from tadasu.cli.run_tree import run_tree
 
-    frame.out().print(run_tree(frame, found))
+    console = frame.out()
+    console.print(run_tree(frame, found))
+    if put_off is not None:
+        from tadasu.cli.deferral import deferral_words
+
+        console.print(deferral_words(frame, put_off), style="bold", soft_wrap=True)
+    if found.corrects:
+        console.print(frame.say("It corrects {run}.", run=found.corrects), style="bold", soft_wrap=True)
     return None
