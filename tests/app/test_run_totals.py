@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tadasu.app import run_totals
 from tadasu.app.run_totals import totals
 from tadasu.app.statistics import figures
 from tadasu.core.documents import Reader
@@ -13,6 +14,7 @@ from tadasu.core.runs import Run, SearchMode
 from tadasu.core.usage import Call, Pricing, Stage, Tokens
 from tadasu.storage.run_history import SqlRunHistory
 from tadasu.storage.runs import SqlRunBook
+from tadasu.telemetry.metrics import Meters
 from tests.cli.samples import abstained, answered, candidate, round_of
 
 
@@ -55,8 +57,12 @@ def sample(number: int) -> Run:
     if number % 5 == 4:
         return abstained(run_id=f"run-{number:03d}", language=language)
     mode = SearchMode.WEB if number % 3 == 0 else SearchMode.HYBRID
-    rounds = (round_of(candidate("a")), round_of(candidate("b"), number=2, mode=mode))[: 1 + number % 2 + (number % 3 == 0)]
-    return answered(run_id=f"run-{number:03d}", language=language, rounds=rounds, calls=calls, duration_ms=40.0 * number)
+    rounds = (round_of(candidate("a")), round_of(candidate("b"), number=2, mode=mode))[
+        : 1 + number % 2 + (number % 3 == 0)
+    ]
+    return answered(
+        run_id=f"run-{number:03d}", language=language, rounds=rounds, calls=calls, duration_ms=40.0 * number
+    )
 
 
 def test_counters_equal_the_statistics_of_the_same_runs(book: Book) -> None:
@@ -91,6 +97,26 @@ def test_counting_on_gives_what_counting_anew_gives(book: Book, tmp_path: Path) 
     for number in range(8):
         book.save(sample(number))
         assert book.counted() == pytest.approx(book.counted(notes=tmp_path / f"anew-{number}.json"))
+
+
+def test_a_long_count_that_is_broken_off_goes_on_from_the_last_note(
+    book: Book, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_totals, "_NOTED_EVERY", 3)
+    book.save(*map(sample, range(8)))
+    counted = run_totals.count_run
+
+    def breaks_off(meters: Meters, run: Run) -> None:
+        if run.id == "run-007":
+            raise KeyboardInterrupt
+        counted(meters, run)
+
+    monkeypatch.setattr(run_totals, "count_run", breaks_off)
+    with pytest.raises(KeyboardInterrupt):
+        book.counted()
+    assert json.loads(book.notes.read_text())["run"] == "run-005"
+    monkeypatch.setattr(run_totals, "count_run", counted)
+    assert book.counted() == pytest.approx(book.counted(notes=book.notes.with_name("anew.json")))
 
 
 def test_a_second_call_reads_no_run_again(book: Book) -> None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _FORM = 1
 """Of the notes; raised when what is counted means something else."""
+_NOTED_EVERY = 2_000
+"""Runs. A first call over very many, broken off, does not begin at the beginning again."""
 
 
 def run_totals(container: Container) -> Meters:
@@ -35,13 +37,15 @@ def totals(history: SqlRunHistory, *, reader: Reader, notes: Path) -> Meters:
     Notes that cannot be written or read cost time and nothing else.
     """
     meters = run_meters()
-    noted = _noted(notes, history, reader, meters)
-    newest: tuple[int, str] | None = None
-    for place, run in history.after(noted, reader=reader):
+    about: dict[str, Any] = {"form": _FORM, "reader": _key(reader)}
+    fresh = 0
+    for place, run in history.after(_noted(notes, history, reader, meters), reader=reader):
         count_run(meters, run)
-        newest = place, run.id
-    if newest is not None:
-        about = {"form": _FORM, "reader": _key(reader), "place": newest[0], "run": newest[1]}
+        about |= {"place": place, "run": run.id}
+        fresh += 1
+        if fresh % _NOTED_EVERY == 0:
+            _write(notes, {**about, "counted": meters.state()})
+    if fresh % _NOTED_EVERY:
         _write(notes, {**about, "counted": meters.state()})
     return meters
 
