@@ -61,7 +61,8 @@ def _add_round(frame: Frame, tree: Tree, one: Round) -> None:
     branch = tree.add(_line(head, "bold"))
     branch.add(_line(frame.say("query: {text}", text=one_line(one.query, 500))))
     if one.changed:
-        branch.add(_line(frame.say("changed: {text}", text=frame.say(one.changed))))
+        changed = "; ".join(frame.say(part) for part in one.changed.split("; "))
+        branch.add(_line(frame.say("changed: {text}", text=changed)))
     if one.excluded_passages or one.excluded_documents:
         text = "ruled out: {passages} passages, {documents} documents"
         branch.add(_line(frame.say(text, passages=one.excluded_passages, documents=one.excluded_documents), "dim"))

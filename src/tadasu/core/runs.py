@@ -98,8 +98,8 @@ class Round:
     """One retrieval, its grades, its verdict and what was done about it.
 
     `changed` says what differs from the round before (empty for the first). `excluded_*` count what was ruled out.
-    `dropped` are the web pages that were found and not used, each with its reason. `started_ms` counts from the start of
-    the run. `queries` lists the queries of a round that made several at once (sub-questions, rewrites), and is empty
+    `dropped` are the web pages that were found and not used, each with its reason. `started_ms` counts from the start
+    of the run. `queries` lists the queries of a round that made several at once (sub-questions, rewrites), and is empty
     where `query` was the only one.
     """
 

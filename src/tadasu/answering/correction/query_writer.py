@@ -30,6 +30,7 @@ _LABEL = re.compile(
     r"^(?:(?:search )?(?:query|rewrite|question|part)|検索語|検索クエリ|クエリ|質問|部分)\s*[0-9]*\s*[:.)]\s*",
     re.IGNORECASE,
 )
+_ARRAY = re.compile(r"""\[\s*["'{“].*\]""", re.DOTALL)
 _WRAPPED = re.compile(r"""^(?:"([^"]+)"|'([^']+)'|「([^「」]+)」|`([^`]+)`|\(([^()]+)\))$""")
 
 
@@ -145,8 +146,8 @@ def read_queries(said: str) -> list[str]:
     ['測定範囲 PT-300', 'PT-300 の仕様']
     """
     reply = read_reply(said)
-    bare = reply.text.strip().removeprefix("```json").strip("`\n ")
-    listed = find_objects(f'{{"queries": {bare}}}') if bare.startswith("[") else []
+    array = _ARRAY.search(reply.text)
+    listed = find_objects(f'{{"queries": {array.group()}}}') if array else []
     objects = [one.value for one in listed] or [one for one in reply.objects if not _is_lines(one, reply.lines)]
     found = [query for one in objects for query in _strings(one.values())] or list(reply.lines)
     cleaned = (_clean(query) for query in found)
