@@ -13,7 +13,7 @@ from tadasu.text.numbers import Number, numbers
 from tadasu.text.polarity import negations
 from tadasu.text.segment import segment
 
-_SHARE, _SHARE_OF_QUESTION = 0.75, 0.5
+_SHARE, _SHARE_OF_QUESTION = 0.8, 0.5
 """Share of the question's terms that an echo holds at least: a statement, and another question."""
 _CIRCLES = 2
 """So many of the question's terms come twice in a sentence that goes round in a circle."""

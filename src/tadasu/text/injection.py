@@ -22,6 +22,8 @@ _FALSE_SOURCE = re.compile(
     r"|\d{1,3}\s*\]\s*(?:source|document|passage|evidence|資料|文書|出典|根拠)\s*:)",
     re.IGNORECASE,
 )
+_RUN = re.compile(f"(?:{MARKS.pattern})+", re.IGNORECASE)
+_SENTENCE_ENDS = ".!?。！？”」』\"'>:："
 _BREAK = re.compile(r"\n\s*\n")
 
 
@@ -100,15 +102,20 @@ def _units(text: str) -> Iterator[tuple[int, int, int]]:
     """Sentences with the number of their paragraph; marks of a prompt at the head of one stand by themselves."""
     for number, (begin, end) in enumerate(_paragraphs(text)):
         for a, b in segment(text[begin:end]):
-            start, stop = begin + a, begin + b
-            head = start
-            while (mark := MARKS.match(text, head, stop)) is not None:
-                head = mark.end()
-            if head == start:
-                yield start, stop, number
-                continue
-            yield start, head, number
-            yield from ((head + c, head + d, number) for c, d in segment(text[head:stop]))
+            at = begin + a
+            for start, stop in (*_marks(text, begin + a, begin + b), (begin + b, begin + b)):
+                yield from ((at + c, at + d, number) for c, d in segment(text[at:start]))
+                if start < stop:
+                    yield start, stop, number
+                at = stop
+
+
+def _marks(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Runs of marks where a sentence may begin; within one they are only talked about."""
+    for run in _RUN.finditer(text, start, end):
+        before = text[start : run.start()].rstrip()
+        if not before or before[-1] in _SENTENCE_ENDS:
+            yield run.span()
 
 
 def _paragraphs(text: str) -> Iterator[tuple[int, int]]:
