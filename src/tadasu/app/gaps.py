@@ -25,6 +25,7 @@ USUAL = 0.30
 """A share of questions without an answer of the documents' own up to here is usual (25 to 30 % are)."""
 TOO_MANY = 0.40
 """Above it, the documents need work."""
+FEW = 5
 MOST_QUESTIONS = 2_000
 """The newest questions of each period that are looked at: grouping takes time and memory of their square."""
 _EXAMPLES = 3
@@ -33,8 +34,12 @@ _NOT_OF_THEM = frozenset(reason.value for reason in Reason if reason not in _OF_
 
 
 class Mark(enum.Enum):
-    """What a share says. NEEDS_WORK where it is above `TOO_MANY`, SURELY where all of its interval is."""
+    """What a share says: nothing of fewer than `FEW` questions.
 
+    NEEDS_WORK where it is above `TOO_MANY`, SURELY where all of its interval is.
+    """
+
+    TOO_FEW = "too_few"
     USUAL = "usual"
     RAISED = "raised"
     NEEDS_WORK = "needs_work"
@@ -62,6 +67,8 @@ class Share:
     def mark(self) -> Mark:
         """What it says."""
         share = self.value or 0.0
+        if self.questions < FEW:
+            return Mark.TOO_FEW
         if share > TOO_MANY:
             return Mark.SURELY_NEEDS_WORK if self.interval[0] > TOO_MANY else Mark.NEEDS_WORK
         return Mark.RAISED if share > USUAL else Mark.USUAL
@@ -121,7 +128,12 @@ async def gaps(container: Container, *, since: str = "", until: str = "") -> Gap
 
     now, before = await asyncio.gather(asyncio.to_thread(asked, period), asyncio.to_thread(asked, previous))
     return await asyncio.to_thread(
-        _found, period, previous, now, before, lambda texts: container.encoder.encode_queries(texts)
+        _found,
+        period,
+        previous,
+        now,
+        before,
+        lambda texts: container.encoder.encode_queries(texts),  # noqa: PLW0108 - loads it
     )
 
 

@@ -6,11 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from tadasu.core.answers import AnswerStatus
 from tadasu.core.documents import Reader
 from tadasu.core.runs import Run, SearchMode
-from tadasu.core.usage import Cost, total
+from tadasu.core.usage import Cost, Outcome, Stage, total
 from tadasu.ports import DocumentShelf, IndexStatistics, RunBook, ScoreCache
 from tadasu.runtime.cache import CountedCache
 
@@ -18,11 +19,27 @@ LATEST_RUNS = 200
 
 
 @dataclass(frozen=True, slots=True)
+class StageFigures:
+    """The calls of one stage over some runs: how many, how many of them failed, their time together and per run.
+
+    Times are milliseconds; `p95_ms` is that of what a run spent in the stage, over the runs that reached it.
+    """
+
+    runs: int
+    calls: int
+    failed: int
+    total_ms: float
+    p95_ms: float
+    cost: Cost
+
+
+@dataclass(frozen=True, slots=True)
 class RunFigures:
     """Figures over some runs. Shares lie in [0, 1] and, like times, are None where there is no run to count.
 
     `verdicts` counts the last verdict of each run that searched, `web_share` the runs that asked the web,
-    `corrected_share` those that needed more than one round. Times are milliseconds; p95 is the nearest-rank percentile.
+    `corrected_share` those that needed more than one round, `rounds` how many runs took so many, `stops` why their
+    loops ended, `stages` what each stage took. Times are milliseconds; p95 is the nearest-rank percentile.
     """
 
     runs: int
@@ -34,6 +51,9 @@ class RunFigures:
     median_ms: float | None
     p95_ms: float | None
     cost: Cost
+    rounds: Mapping[int, int] = field(default_factory=dict)
+    stops: Mapping[str, int] = field(default_factory=dict)
+    stages: Mapping[str, StageFigures] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +99,13 @@ async def statistics(
     limit: int = LATEST_RUNS,
     shown: int = 10,
     cache: ScoreCache | None = None,
+    begins: datetime | None = None,
 ) -> Statistics:
-    """Counts of what `reader` may see and figures over its `limit` latest runs; `shown` of them are passed on."""
-    latest = runs.latest(limit=limit, reader=reader)
+    """Counts of what `reader` may see and figures over its `limit` latest runs; `shown` of them are passed on.
+
+    Of these, only those are counted that were begun at `begins` or later.
+    """
+    latest = [run for run in runs.latest(limit=limit, reader=reader) if begins is None or _moment(run) >= begins]
     languages = sorted({run.language for run in latest})
     return Statistics(
         index=await shelf.statistics(reader=reader),
@@ -106,6 +130,11 @@ async def cache_figures(cache: ScoreCache | None) -> CacheFigures | None:
     )
 
 
+def _moment(run: Run) -> datetime:
+    moment = datetime.fromisoformat(run.created_at)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
 def figures(runs: Sequence[Run]) -> RunFigures:
     """Add up `runs`."""
     reasons = Counter(run.answer.reason.value for run in runs if run.answer.reason is not None)
@@ -121,7 +150,28 @@ def figures(runs: Sequence[Run]) -> RunFigures:
         median_ms=percentile(times, 0.5),
         p95_ms=percentile(times, 0.95),
         cost=total(call for run in runs for call in run.calls),
+        rounds=dict(sorted(Counter(len(run.rounds) for run in runs).items())),
+        stops=dict(Counter(run.stop.value for run in runs).most_common()),
+        stages=_stages(runs),
     )
+
+
+def _stages(runs: Sequence[Run]) -> dict[str, StageFigures]:
+    found = {}
+    for stage in Stage:
+        calls = [[call for call in run.calls if call.stage is stage] for run in runs]
+        made = [call for of_run in calls for call in of_run]
+        if made:
+            times = sorted(sum(call.duration_ms for call in of_run) for of_run in calls if of_run)
+            found[stage.value] = StageFigures(
+                runs=len(times),
+                calls=len(made),
+                failed=sum(call.outcome is not Outcome.OK for call in made),
+                total_ms=sum(times),
+                p95_ms=percentile(times, 0.95) or 0.0,
+                cost=total(made),
+            )
+    return found
 
 
 def percentile(ordered: Sequence[float], share: float) -> float | None:

@@ -46,6 +46,7 @@ BACKGROUND = (
 )
 """Questions about anything: what they have in common says nothing of a topic."""
 _WORD = re.compile(r"[^\W_]+(?:[-'’.][^\W_]+)*")
+_DIGITS = re.compile(r"[0-9.,:/-]+")
 _TELLING = 3
 
 
@@ -118,7 +119,8 @@ def telling_words(members: Sequence[str], everything: Sequence[str], *, most: in
     def weight(term: str) -> float:
         return inside[term] * math.log1p(len(everything) / max(1, others[term]))
 
-    ordered = sorted((term for term in inside if term in words), key=lambda term: (-weight(term), term))
+    shown = (term for term in inside if term in words and not _DIGITS.fullmatch(term))
+    ordered = sorted(shown, key=lambda term: (-weight(term), term))
     return list(dict.fromkeys(words[term] for term in ordered))[:most]
 
 

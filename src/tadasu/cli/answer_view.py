@@ -8,6 +8,7 @@ from tadasu.cli.frame import Frame, clean
 from tadasu.core.answers import AnswerStatus, CheckedSentence, Citation
 from tadasu.core.documents import Origin
 from tadasu.core.runs import ActionKind, Round, Run
+from tadasu.core.usage import DOLLARS, Cost, Money
 from tadasu.text.messages import finding
 
 if TYPE_CHECKING:
@@ -88,11 +89,15 @@ def seconds(milliseconds: float) -> str:
 
 def cost_words(frame: Frame, run: Run) -> str:
     """US dollars, and how many calls had no price."""
-    cost = run.cost
-    money = f"${cost.usd:.4f}" if cost.usd else "$0"
+    return money_words(frame, run.cost, DOLLARS)
+
+
+def money_words(frame: Frame, cost: Cost, money: Money) -> str:
+    """`cost` in the currency of `money`, and how many calls had no price."""
+    shown = money.shown(cost.usd)
     if not cost.unpriced_calls:
-        return money
-    return frame.say("{money} + {count} unpriced calls", money=money, count=cost.unpriced_calls)
+        return shown
+    return frame.say("{money} + {count} unpriced calls", money=shown, count=cost.unpriced_calls)
 
 
 def print_sources(frame: Frame, console: Console, run: Run) -> None:

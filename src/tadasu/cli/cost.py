@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,9 +16,12 @@ from tadasu.cli.frame import Frame, clean, write_text
 from tadasu.errors import InputInvalid
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.table import Table
 
     from tadasu.app.spending import Spending, Sums
+    from tadasu.core.usage import Money
 
 _BY = ("day", "model", "stage", "provider", "tenant")
 _FIELDS = (
@@ -138,14 +142,42 @@ def _table(frame: Frame, found: Spending) -> Table:
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     table.add_column(frame.say(found.by.value), overflow="fold", ratio=1)
-    tried = bool(found.total.failed or found.total.retried)
-    heads = ["questions", "calls", *(["failed", "retried"] if tried else []), "tokens in", "out", "cached", "cost"]
-    for head in (*heads, *(["unpriced"] if found.total.unpriced else [])):
-        table.add_column(frame.say(head), justify="right", no_wrap=True)
+    columns = [column for column in _COLUMNS if column.always or column.cell(found.total, found.money) != "–"]
+    for column in columns:
+        table.add_column(frame.say(column.head), justify="right", no_wrap=True)
     for row in found.rows:
-        tries = (row.failed, row.retried) if tried else ()
-        cells = [f"{count:,}" for count in (row.runs, row.calls, *tries, row.input_tokens, row.output_tokens)]
-        cells += [f"{row.cached / row.items:.0%}" if row.cached else "–", found.money.shown(row.usd)]
-        cells += [f"{row.unpriced:,}" if row.unpriced else "–"] if found.total.unpriced else []
-        table.add_row(clean(row.name) or "–", *cells)
+        table.add_row(clean(row.name) or "–", *(column.cell(row, found.money) for column in columns))
     return table
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of the table: always there, or only where some row has something to say."""
+
+    head: str
+    cell: Callable[[Sums, Money], str]
+    always: bool = False
+
+
+def _count(number: int) -> str:
+    return f"{number:,}" if number else "–"
+
+
+def _time(row: Sums, _: Money) -> str:
+    from tadasu.cli.answer_view import seconds
+
+    return seconds(row.duration_ms)
+
+
+_COLUMNS = (
+    _Column("questions", lambda row, _: f"{row.runs:,}", always=True),
+    _Column("calls", lambda row, _: f"{row.calls:,}", always=True),
+    _Column("failed", lambda row, _: _count(row.failed)),
+    _Column("retried", lambda row, _: _count(row.retried)),
+    _Column("tokens in", lambda row, _: _count(row.input_tokens)),
+    _Column("out", lambda row, _: _count(row.output_tokens)),
+    _Column("cached", lambda row, _: f"{row.cached / max(1, row.items):.0%}" if row.cached else "–"),
+    _Column("time", _time, always=True),
+    _Column("cost", lambda row, money: money.shown(row.usd), always=True),
+    _Column("unpriced", lambda row, _: _count(row.unpriced)),
+)

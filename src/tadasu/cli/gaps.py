@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tadasu.app.gaps import Gaps, Share, Topic
 
-_STYLES = {"usual": "green", "raised": "yellow", "needs_work": "red", "surely_needs_work": "bold red"}
+_STYLES = {"too_few": "dim", "usual": "green", "raised": "yellow", "needs_work": "red", "surely_needs_work": "bold red"}
 
 
 def gaps(
@@ -83,7 +83,7 @@ def _show(frame: Frame, found: Gaps, *, most: int) -> None:
     title = "{since} to {until} ({zone})"
     console.print(frame.say(title, since=period.since, until=period.until, zone=period.zone), style="bold")
     if not found.overall.gap.questions:
-        text = "No question of these days says anything about the documents. Ask with {ask}, or look further back with {since}."
+        text = "No question in these days tells of the documents. Ask with {ask}, or look further back with {since}."
         console.print(frame.say(text, ask='tadasu ask "…"', since="--since DATE"), soft_wrap=True)
         return
     _shares(frame, console, found.overall, name=frame.say("all questions"))
@@ -131,6 +131,7 @@ def _examples(frame: Frame, console: Console, topic: Topic) -> None:
 
 def _mark(frame: Frame, share: Share) -> str:
     words = {
+        "too_few": "too few to say",
         "usual": "usual",
         "raised": "more than usual",
         "needs_work": "the documents may need work",

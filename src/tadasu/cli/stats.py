@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tadasu.cli.exits import Exit
+from tadasu.cli.filters import check_dates
 from tadasu.cli.frame import Frame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rich.console import Console
+    from rich.table import Table
 
     from tadasu.app.statistics import CacheFigures, RunFigures, Statistics
     from tadasu.core.documents import Reader
+    from tadasu.core.usage import Money
     from tadasu.ports import AccessTags, DocumentEntry
 
 
@@ -39,28 +42,38 @@ def stats(
     runs: Annotated[
         int, typer.Option("--runs", metavar="N", min=1, max=100_000, help="Latest runs that the figures cover.")
     ] = 200,
+    since: Annotated[
+        str, typer.Option("--since", metavar="DATE", help="Of these, only runs from this day on (budget.time_zone).")
+    ] = "",
     documents: Annotated[
         bool, typer.Option("--documents", help="List the documents instead, with date, language and groups.")
     ] = False,
 ) -> Exit | None:
     """Count what is ingested and how runs went.
 
-    Documents and passages by language and kind; answers, abstentions, verdicts, times and cost of the latest runs;
-    what the score cache saves.
+    Documents and passages by language and kind; answers, abstentions, verdicts and the share that asked the web; how
+    many rounds runs took and why they ended; time and cost by stage; what the score cache saves.
 
     \b
     Examples:
       tadasu stats
+      tadasu stats --since 2026-01-01
       tadasu stats --documents
       tadasu stats --runs 100 --json
     """
+    check_dates(since=since)
     with frame.opened() as (tadasu, runner):
         container = tadasu.container
         if documents:
             _list(frame, runner.run(_entries(container.store, container.reader)))
             return None
+        from tadasu.app.prices import money_of
+        from tadasu.app.spending import period_of
         from tadasu.app.statistics import statistics
+        from tadasu.app.time_zones import zone_of
 
+        zone = zone_of(tadasu.settings.budget.time_zone)
+        now = container.clock.now() if since else None
         found = runner.run(
             statistics(
                 shelf=container.store,
@@ -68,12 +81,14 @@ def stats(
                 reader=container.reader,
                 limit=runs,
                 cache=container.cache,
+                begins=period_of(now, zone, since=since).begins if now is not None else None,
             )
         )
+        money = money_of(tadasu.settings)
     if frame.json:
         frame.emit(statistics_object(found))
     else:
-        _show(frame, found)
+        _show(frame, found, money)
     return None
 
 
@@ -123,7 +138,7 @@ def statistics_object(found: Statistics) -> dict[str, object]:
     }
 
 
-def _show(frame: Frame, found: Statistics) -> None:
+def _show(frame: Frame, found: Statistics, money: Money) -> None:
     from tadasu.cli.answer_view import one_line, seconds
 
     console = frame.out()
@@ -142,11 +157,14 @@ def _show(frame: Frame, found: Statistics) -> None:
         console.print(frame.say("No question has been asked yet. Try: {command}", command='tadasu ask "…"'))
         return
     console.print()
-    _figures(frame, console, frame.say("the latest {count} runs", count=found.overall.runs), found.overall)
+    _figures(frame, console, frame.say("the latest {count} runs", count=found.overall.runs), found.overall, money)
+    _course(frame, console, found.overall)
     if len(found.by_language) > 1:
         for language, figures in found.by_language.items():
             title = frame.say("answers in {tongue}: {count} runs", tongue=language, count=figures.runs)
-            _figures(frame, console, title, figures)
+            _figures(frame, console, title, figures, money)
+    console.print()
+    console.print(_stages(frame, found.overall, money))
     console.print()
     console.print(frame.say("latest runs"), style="bold")
     for run in found.latest:
@@ -165,7 +183,48 @@ def cache_words(frame: Frame, cache: CacheFigures) -> str:
     return frame.say(text, count=cache.entries, megabytes=size, rate=rate, lookups=cache.hits + cache.misses)
 
 
-def _figures(frame: Frame, console: Console, title: str, figures: RunFigures) -> None:
+def _course(frame: Frame, console: Console, figures: RunFigures) -> None:
+    """How many rounds runs took, and why they ended."""
+    rounds = ", ".join(f"{number} × {count}" for number, count in figures.rounds.items())
+    console.print("  " + frame.say("rounds: {counts}", counts=rounds), soft_wrap=True)
+    stops = {frame.say(_STOPS.get(name, name)): count for name, count in figures.stops.items()}
+    console.print("  " + frame.say("ended because: {reason}", reason=_counted(stops)), soft_wrap=True)
+
+
+_STOPS = {
+    "not_recorded": "not recorded",
+    "nothing_asked": "nothing was asked",
+    "correct": "good evidence",
+    "searches_exhausted": "searches exhausted",
+    "no_other_search": "no other search left",
+    "incorrect": "nothing relevant",
+    "no_documents": "no documents",
+    "grader_failed": "grader failed",
+    "search_failed": "search failed",
+    "budget_spent": "budget spent",
+    "ungraded": "passages ungraded",
+}
+
+
+def _stages(frame: Frame, figures: RunFigures, money: Money) -> Table:
+    from rich.table import Table
+
+    from tadasu.cli.answer_view import money_words, seconds
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    table.add_column(frame.say("stage"))
+    failed = any(one.failed for one in figures.stages.values())
+    heads = ["calls", *(["failed"] if failed else []), "time per run", "p95", "cost"]
+    for head in heads:
+        table.add_column(frame.say(head), justify="right", no_wrap=True)
+    for name, one in figures.stages.items():
+        cells = [f"{one.calls:,}", *([f"{one.failed:,}"] if failed else [])]
+        cells += [seconds(one.total_ms / one.runs), seconds(one.p95_ms), money_words(frame, one.cost, money)]
+        table.add_row(name, *cells)
+    return table
+
+
+def _figures(frame: Frame, console: Console, title: str, figures: RunFigures, money: Money) -> None:
     console.print(title, style="bold")
     abstained = sum(figures.abstained.values())
     reasons = f" ({_counted(figures.abstained)})" if abstained else ""
@@ -178,10 +237,10 @@ def _figures(frame: Frame, console: Console, title: str, figures: RunFigures) ->
     shares = {"corrected": f"{figures.corrected_share or 0:.0%}", "web": f"{figures.web_share or 0:.0%}"}
     console.print("  " + frame.say(text, **shares), soft_wrap=True)
     text = "time: median {median}, p95 {p95}; cost: {cost}"
-    from tadasu.cli.answer_view import seconds
+    from tadasu.cli.answer_view import money_words, seconds
 
     times = {"median": seconds(figures.median_ms or 0.0), "p95": seconds(figures.p95_ms or 0.0)}
-    console.print("  " + frame.say(text, **times, cost=str(figures.cost)), soft_wrap=True)
+    console.print("  " + frame.say(text, **times, cost=money_words(frame, figures.cost, money)), soft_wrap=True)
 
 
 def _counted(counts: Mapping[str, int]) -> str:

@@ -176,7 +176,7 @@ def facts_row(run: Run) -> dict[str, object]:
         "reason": "" if run.answer.reason is None else run.answer.reason.value,
         "rounds": len(run.rounds),
         "web": any(one.mode is SearchMode.WEB for one in run.rounds),
-        "stop_reason": str(getattr(run.stop_reason, "value", run.stop_reason)),
+        "stop_reason": run.stop.value,
         "calls": used.calls,
         "tokens": used.tokens,
         "cost_usd": used.usd,

@@ -102,7 +102,7 @@ def _facts(row: dict[str, Any], record: dict[str, Any]) -> dict[str, Any]:
         "query": str(record.get("query", "")),
         "rounds": len(rounds),
         "web": any(isinstance(one, dict) and one.get("mode") == "web" for one in rounds),
-        "stop_reason": str(record.get("stop_reason", "")),
+        "stop_reason": str(record.get("stop", "not_recorded")),
         "calls": len(calls),
         "tokens": sum(_count(one.get(side)) for one in tokens if isinstance(one, dict) for side in ("input", "output")),
     }
