@@ -16,6 +16,10 @@ from tadasu.ports import Ledger, WebSearch
 from tadasu.providers.websearch.chain import LONGEST_REST_S, REST_S, SearchChain
 from tadasu.runtime.budget import Budget, Limits
 from tadasu.runtime.ledger import RunLedger
+from tadasu.runtime.scheduling.rules import BreakerRules, Rations, RetryRules, Rules
+from tadasu.runtime.scheduling.scheduler import CallScheduler
+from tadasu.runtime.scheduling.store import LocalLimits
+from tadasu.runtime.scheduling.wrappers import ScheduledWebSearch
 from tadasu.runtime.world import FixedWorld
 from tadasu.testing.web_server import WebManner, WebServer
 from tests.providers.websearch.services import KEY, VARIABLE, playing, searched, urls
@@ -216,6 +220,30 @@ def test_a_chain_of_nobody_is_a_mistake_of_the_programmer() -> None:
 
 async def _pages(providers: Sequence[WebSearch], *, limit: int = 5) -> list[WebPage]:
     return list((await searched(SearchChain(providers, clock=FixedWorld()), limit=limit)).pages)
+
+
+@pytest.mark.parametrize(("language", "query"), QUESTIONS)
+@pytest.mark.parametrize("manner", [WebManner.FAULT, WebManner.CLOSED, WebManner.LIMITED_BARE])
+async def test_a34_behind_the_scheduler_a_provider_that_keeps_failing_is_left_alone_and_the_next_one_answers(
+    manner: WebManner, language: str, query: str
+) -> None:
+    world = FixedWorld()
+    scheduler = CallScheduler(
+        rations=Rations(),
+        store=LocalLimits(world),
+        clock=world,
+        chance=world,
+        rules=Rules(RetryRules(attempts=1), BreakerRules(faults=2, pause_s=30.0)),
+    )
+    async with playing("tavily", manner) as (bad, server), playing("brave") as (good, _):
+        web = SearchChain([ScheduledWebSearch(one, scheduler) for one in (bad, good)], clock=world)
+        asked = []
+        for _ in range(6):
+            assert len((await searched(web, query, language=language)).pages) == 3
+            asked.append(len(server.requests))
+    begun = 2 if manner is WebManner.CLOSED else 1
+    # Two faults in a row open the circuit; one "too many" is believed at once.
+    assert asked == ([begun] * 6 if manner is WebManner.LIMITED_BARE else [begun, *[2 * begun] * 5])
 
 
 OUTCOMES = ("pages", "nothing", "limited", "limited for 60 s", "gone", "broken", "raises")
