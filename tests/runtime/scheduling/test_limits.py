@@ -16,8 +16,9 @@ from tadasu.runtime.bounded import Bounded
 from tadasu.runtime.scheduling.happenings import Kind
 from tadasu.runtime.scheduling.rules import Rules
 from tadasu.runtime.scheduling.scheduler import CallScheduler
+from tadasu.runtime.scheduling.store import MANY, LocalLimits
 from tadasu.runtime.world import SystemClock
-from tests.runtime.scheduling.virtual_time import run_virtual
+from tests.runtime.scheduling.virtual_time import LoopClock, run_virtual
 from tests.runtime.scheduling.world import Deadline, Heard, InFlight, errand, ledger, scheduler
 
 
@@ -85,6 +86,36 @@ def test_each_provider_has_its_own_limits() -> None:
         return counts["slow"].most, counts["other"].most
 
     assert run_virtual(main()) == (1, 2)
+
+
+def test_providers_without_end_are_forgotten_when_they_are_not_called_any_more() -> None:
+    async def main() -> tuple[int, list[str]]:
+        office = scheduler()
+        async with office.turn(errand("held"), ledger=ledger()):
+            for number in range(2 * MANY):
+                await asyncio.sleep(0.1)
+                async with office.turn(errand(f"host-{number}"), ledger=ledger()):
+                    pass
+            seen = office.look()
+            return len(seen), [sight.provider for sight in seen if sight.in_flight]
+
+    count, held = run_virtual(main())
+    assert count <= MANY
+    assert held == ["held"]
+
+
+def test_a_store_forgets_no_provider_that_may_still_keep_a_call_waiting() -> None:
+    async def main() -> list[bool]:
+        store, slow = LocalLimits(LoopClock()), Ration(1, 1 / 30)
+        await store.close_for("closed", 100.0)
+        await store.admit("called", slow)
+        for number in range(2 * MANY):
+            await asyncio.sleep(0.04)
+            ticket = (await store.admit(f"host-{number}", Ration(1, None))).ticket
+            await store.give_back(f"host-{number}", ticket)
+        return [(await store.admit(name, slow)).ticket == "" for name in ("closed", "called", "host-1")]
+
+    assert run_virtual(main()) == [True, True, False]
 
 
 # --- order -----------------------------------------------------------------------------------------

@@ -94,9 +94,8 @@ def test_a_reader_that_walks_away_gives_the_place_back() -> None:
         office = scheduler(Ration(1, None))
         chat = ScheduledChat(ScriptedChat(lambda _: "a long reply", cuts=1), office, provider="scripted")
         run = ledger()
-        async with aclosing(
-            chat.stream([Message("user", "?")], max_tokens=9, temperature=0.0, ledger=run, stage=Stage.GENERATE)
-        ) as stream:
+        reply = chat.stream([Message("user", "?")], max_tokens=9, temperature=0.0, ledger=run, stage=Stage.GENERATE)
+        async with aclosing(reply) as stream:
             async for _ in stream:
                 break
         assert await asyncio.wait_for(_said(chat, run), 1.0) == "a long reply"

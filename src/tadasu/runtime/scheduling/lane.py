@@ -88,6 +88,12 @@ class Lane:
         """What the latest fault was, for those who find the circuit open."""
         self._asking: Waiter | None = None
 
+    def idle(self, now: float) -> bool:
+        """Whether nothing would be lost if this lane were made anew: nobody is here, and nothing was learnt."""
+        with self.lock:
+            calm = self.breaker.circuit is Circuit.CLOSED and self.pace.share(now) == 1.0
+            return calm and not self.line and not self.places
+
     def join(self, waiter: Waiter) -> None:
         """`waiter` comes to the line."""
         with self.lock:

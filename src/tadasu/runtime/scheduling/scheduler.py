@@ -16,6 +16,7 @@ from tadasu.runtime.scheduling.happenings import Kind, Listener, ignore
 from tadasu.runtime.scheduling.lane import Lane
 from tadasu.runtime.scheduling.office import Office
 from tadasu.runtime.scheduling.rules import Rations, RetryRules, Rules, asked_wait_s, worth_another_attempt
+from tadasu.runtime.scheduling.store import MANY
 from tadasu.runtime.scheduling.turn import Turn
 
 T = TypeVar("T")
@@ -160,6 +161,10 @@ class CallScheduler:
         with self._lock:
             lane = self._lanes.get(provider)
             if lane is None:
+                if len(self._lanes) >= MANY:
+                    # Hosts of web pages are providers too, and there is no end of them.
+                    now = self._office.clock.elapsed()
+                    self._lanes = {name: one for name, one in self._lanes.items() if not one.idle(now)}
                 lane = self._lanes[provider] = Lane(provider, self._rations.of(provider), self._office.rules)
             return lane
 

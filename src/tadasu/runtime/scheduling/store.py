@@ -11,6 +11,8 @@ from tadasu.core.limits import Admission, Ration
 from tadasu.ports import Clock
 
 MINUTE_S = 60.0
+MANY = 1000
+"""Beyond so many providers, those that are not called any more are forgotten."""
 
 
 @dataclass(slots=True)
@@ -22,6 +24,11 @@ class _Counts:
     tokens: deque[tuple[float, int]] = field(default_factory=deque)
     spent: int = 0
     closed_until: float = 0.0
+
+    def matters(self, now: float) -> bool:
+        """Whether anything that is counted here may still keep a call waiting."""
+        started = self.starts[-1] if self.starts else -MINUTE_S
+        return bool(self.out or self.spent) or started > now - MINUTE_S or self.closed_until > now
 
 
 class LocalLimits:
@@ -40,7 +47,7 @@ class LocalLimits:
         """See `ports.LimitStore`. `wait_s` is infinite where a place in flight is missing: somebody gives it back."""
         with self._lock:
             now = self._clock.elapsed()
-            counts = self._providers.setdefault(provider, _Counts())
+            counts = self._counts(provider, now)
             if now < counts.closed_until:
                 return Admission(wait_s=counts.closed_until - now, closed=True)
             if not riding and len(counts.out) >= ration.in_flight:
@@ -68,8 +75,17 @@ class LocalLimits:
     async def close_for(self, provider: str, seconds: float) -> None:
         """Admit nobody at `provider` for `seconds`; what was asked for longer stays."""
         with self._lock:
-            counts = self._providers.setdefault(provider, _Counts())
-            counts.closed_until = max(counts.closed_until, self._clock.elapsed() + seconds)
+            now = self._clock.elapsed()
+            counts = self._counts(provider, now)
+            counts.closed_until = max(counts.closed_until, now + seconds)
+
+    def _counts(self, provider: str, now: float) -> _Counts:
+        counts = self._providers.get(provider)
+        if counts is None:
+            if len(self._providers) >= MANY:
+                self._providers = {name: one for name, one in self._providers.items() if one.matters(now)}
+            counts = self._providers[provider] = _Counts()
+        return counts
 
 
 def _starts_wait(counts: _Counts, ration: Ration, now: float) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, cast
 
@@ -55,7 +55,7 @@ class ScheduledChat(_Scheduled):
 
     async def stream(
         self, messages: Sequence[Message], *, max_tokens: int, temperature: float, ledger: Ledger, stage: Stage
-    ) -> AsyncIterator[ChatDelta]:
+    ) -> AsyncGenerator[ChatDelta, None]:
         """As the model's own; raises what `ports.Scheduler.turn` does, too."""
         tokens = estimated_tokens(*(message.content for message in messages)) + max_tokens
         errand = self._errand(stage, f"a call of {self.id}", ledger, tokens=tokens)
