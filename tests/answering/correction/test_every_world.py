@@ -23,7 +23,7 @@ ENDS = {
 }
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(worlds)
 def test_every_scripted_world_ends_within_its_bounds_changes_each_round_and_says_the_truth(world: World) -> None:
     played = play(world)

@@ -23,8 +23,8 @@ TWO_THINGS = ["What is the difference between the PT-300 and the PT-500?", "PT-3
 class Writer:
     """A QueryWriter that says what it was told to, and counts what it was asked."""
 
-    def __init__(self, *, rewrites: Written = Written(), parts: Written = Written()) -> None:
-        self._rewrites, self._parts = rewrites, parts
+    def __init__(self, *, rewrites: Written | None = None, parts: Written | None = None) -> None:
+        self._rewrites, self._parts = rewrites or Written(), parts or Written()
         self.asked: list[tuple[str, tuple[str, ...]]] = []
 
     async def rewrites(self, question: str, tried: Sequence[str], *, today: date, budget: Budget) -> Written:

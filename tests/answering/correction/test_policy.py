@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tadasu.answering.correction.policy import (
@@ -22,6 +24,11 @@ STATES = {
     Verdict.SEARCH_FAILED: "search_failed",
     Verdict.BUDGET_SPENT: "budget_spent",
 }
+
+
+def reacting(name: str, reaction: Reaction) -> CorrectionSettings:
+    chosen: dict[str, Any] = {name: reaction}
+    return CorrectionSettings(**chosen)
 
 
 def progress(*held: Level, settings: CorrectionSettings | None = None, **said: object) -> Progress:
@@ -46,7 +53,7 @@ def test_closed_uses_what_is_good_and_nothing_that_was_not_checked(verdict: Verd
 
 @pytest.mark.parametrize(("verdict", "name"), STATES.items())
 def test_open_uses_what_there_is_and_says_so(verdict: Verdict, name: str) -> None:
-    opened = CorrectionSettings(**{name: Reaction.OPEN})
+    opened = reacting(name, Reaction.OPEN)
     for held, kind, word in (
         ((), ActionKind.ABSTAIN, ""),
         ((UNGRADED, LOW), ActionKind.COMBINE, "unchecked"),
@@ -60,7 +67,7 @@ def test_open_uses_what_there_is_and_says_so(verdict: Verdict, name: str) -> Non
 
 @pytest.mark.parametrize(("verdict", "name"), STATES.items())
 def test_abstain_ends_at_once_whatever_is_held_or_left(verdict: Verdict, name: str) -> None:
-    strict = CorrectionSettings(**{name: Reaction.ABSTAIN})
+    strict = reacting(name, Reaction.ABSTAIN)
     held = () if verdict is Verdict.NO_DOCUMENTS else (HIGH, MEDIUM)
     now = progress(*held, settings=strict, probes_left=True, searches=0, web_available=True)
     action = next_action(verdict, now)

@@ -178,12 +178,13 @@ class _Slow:
             ledger.record(Call(stage, "slow", outcome=Outcome.CANCELLED))
 
 
-class _Broken(_Slow):
-    async def stream(
+class _Broken:
+    id = "broken/chat"
+
+    def stream(
         self, messages: Sequence[Message], *, max_tokens: int, temperature: float, ledger: Ledger, stage: Stage
     ) -> AsyncIterator[ChatDelta]:
         raise ZeroDivisionError("division by zero")
-        yield ChatDelta()
 
 
 @pytest.mark.parametrize(("left", "waited"), [(100.0, 10.0), (6.0, 3.0), (None, 10.0)])
