@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from tadasu import AnswerStatus, Reader, Scope, Tadasu, Verdict
+from tadasu.answering.retrieval.embedders.onnx import OnnxEncoder
+from tadasu.app.assets import models_folder
 from tadasu.app.deferred import FIRST_SEARCH_ALONE, correct, unsettled
 from tadasu.app.worker import Outcome
 from tadasu.app.workspace import create_workspace
@@ -20,7 +23,7 @@ from tadasu.core.retrieved import WebPage
 from tadasu.core.runs import Deferral, Run, SearchMode
 from tadasu.core.usage import Priority
 from tadasu.errors import InputInvalid, ProviderUnreachable, RunNotFound
-from tadasu.ports import Ledger, Standing
+from tadasu.ports import Encoder, Ledger, Standing
 from tadasu.runtime.world import FixedWorld
 from tadasu.storage.runs import read_run, write_run
 from tests.storage.some_runs import everyday_run
@@ -84,8 +87,14 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def opened_at(root: Path, web: Web, world: FixedWorld, **sections: dict[str, object]) -> Tadasu:
     tadasu = Tadasu.open(root, **sections)
     tadasu.container.clock = world
-    vars(tadasu.container)["web"] = web
+    vars(tadasu.container).update(web=web, encoder=encoder())
     return tadasu
+
+
+@cache
+def encoder() -> Encoder:
+    """The encoder that is shipped, loaded once."""
+    return OnnxEncoder.load(models_folder() / "encoder", threads=1)
 
 
 @pytest.fixture
