@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tadasu.app import run_totals
+from tadasu.app.run_metrics import count_run
 from tadasu.app.run_totals import totals
 from tadasu.app.statistics import figures
 from tadasu.core.documents import Reader
@@ -104,7 +105,7 @@ def test_a_long_count_that_is_broken_off_goes_on_from_the_last_note(
 ) -> None:
     monkeypatch.setattr(run_totals, "_NOTED_EVERY", 3)
     book.save(*map(sample, range(8)))
-    counted = run_totals.count_run
+    counted = count_run
 
     def breaks_off(meters: Meters, run: Run) -> None:
         if run.id == "run-007":

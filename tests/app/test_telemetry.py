@@ -13,12 +13,14 @@ from typing import Any
 
 import pytest
 
+from tadasu.app import run_metrics
 from tadasu.app.settings import Settings, load_settings
 from tadasu.app.telemetry import Telemetry
 from tadasu.core.events import Event, Listener, RoundEnded, RunEnded, RunStarted, TextReleased
 from tadasu.core.runs import Run
 from tadasu.errors import SettingsInvalid
 from tadasu.telemetry.context import current_run, trace_id_of
+from tadasu.telemetry.metrics import Family, Meters
 from tests.cli.samples import abstained, answered
 from tests.telemetry.collector import Collector
 
@@ -128,11 +130,11 @@ def test_a_run_that_breaks_off_leaves_no_run_bound() -> None:
 def test_whatever_goes_wrong_in_telling_costs_no_run_and_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
     telemetry = Telemetry(settings(), environment={})
 
-    def broken(*_: object) -> None:
-        raise RuntimeError("no room")
+    class Broken(Meters):
+        def add(self, family: Family, *values: str, amount: float = 1.0) -> None:
+            raise RuntimeError("no room")
 
-    assert telemetry.meters.text()
-    telemetry.meters.add = broken  # type: ignore[method-assign]
+    telemetry.__dict__["meters"] = Broken(run_metrics.FAMILIES)
     told(telemetry, answered())
     told(telemetry, answered())
     assert [record.getMessage() for record in caplog.records] == [
