@@ -7,8 +7,10 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -254,3 +256,46 @@ def test_without_the_extra_a_setting_is_refused_and_the_environment_is_a_warning
     assert done.stdout.startswith(out)
     assert err in done.stderr
     assert "Traceback" not in done.stderr
+
+
+_HOST = (
+    "from opentelemetry import trace\n"
+    "from opentelemetry.sdk.trace import TracerProvider\n"
+    "from opentelemetry.sdk.trace.export import SimpleSpanProcessor\n"
+    "from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter\n"
+    "from tadasu.app.settings import load_settings\n"
+    "from tadasu.app.telemetry import Telemetry\n"
+    "from tests.app.test_telemetry import told\n"
+    "from tests.cli.samples import answered\n"
+    "kept, provider = InMemorySpanExporter(), TracerProvider()\n"
+    "provider.add_span_processor(SimpleSpanProcessor(kept))\n"
+    "trace.set_tracer_provider(provider)\n"
+    "telemetry = Telemetry(load_settings(None), environment={})\n"
+    "with trace.get_tracer('host').start_as_current_span('request'):\n"
+    "    told(telemetry, answered())\n"
+    "telemetry.close()\n"
+    "with trace.get_tracer('host').start_as_current_span('after'):\n"
+    "    pass\n"
+    "spans = kept.get_finished_spans()\n"
+    "ours = {one.name: one for one in spans}\n"
+    "inside = ours['invoke_agent tadasu'].parent.span_id == ours['request'].context.span_id\n"
+    "print(inside, 'after' in ours, len({one.context.trace_id for one in spans}))\n"
+)
+
+
+def test_a_program_that_traces_already_gets_our_spans_inside_its_own_and_keeps_its_provider() -> None:
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", _HOST], capture_output=True, text=True, cwd=root, check=False)
+    assert (done.stdout.split(), done.stderr) == (["True", "True", "2"], "")
+
+
+def test_many_threads_begin_it_once(caplog: pytest.LogCaptureFixture) -> None:
+    telemetry = Telemetry(settings(prometheus_port=free_port()), environment={})
+    threads = [threading.Thread(target=told, args=(telemetry, answered())) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert 'tadasu_run_seconds_count{status="answered"} 8.0' in telemetry.meters.text()
+    telemetry.close()
+    assert caplog.records == []  # a second server on the port would have warned

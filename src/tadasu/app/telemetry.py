@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -45,6 +46,7 @@ class Telemetry:
         self._server: MetricsServer | None = None
         self._tracing: Tracing | None = None
         self._started = False
+        self._lock = threading.Lock()
         self._warned: set[str] = set()
         self._looks: list[Callable[[], Iterable[Sight]]] = []
 
@@ -95,10 +97,13 @@ class Telemetry:
             yield heard
 
     def start(self) -> None:
-        """Begin what the settings chose; again and again is the same as once."""
-        if self._started:
-            return
-        self._started = True
+        """Begin what the settings chose; again and again is the same as once, from several threads too."""
+        with self._lock:
+            if not self._started:
+                self._begin()
+                self._started = True
+
+    def _begin(self) -> None:
         if self._chosen.logs is LogForm.JSON:
             from tadasu.telemetry.logs import JsonLogs, Redaction
 
