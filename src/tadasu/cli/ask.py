@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tadasu.cli.asking import ask_once
+from tadasu.cli.consent import YesOption
 from tadasu.cli.exits import Exit
 from tadasu.cli.filters import LanguageFilter, SinceFilter, SourceFilter, UntilFilter, check_dates, scope_of
 from tadasu.cli.frame import Frame
@@ -34,6 +35,7 @@ def ask(
     defer: Annotated[
         bool, typer.Option("--defer", help="Answer from the first search at once; `tadasu work` corrects it later.")
     ] = False,
+    yes: YesOption = False,
     filter_source: SourceFilter = "",
     since: SinceFilter = "",
     until: UntilFilter = "",
@@ -42,7 +44,8 @@ def ask(
     """Answer a question, with sources.
 
     Streams the checked answer, then says where each part comes from, how the search was corrected, and what it cost.
-    Without a question a conversation begins; an empty line or Ctrl-D ends it.
+    Without a question a conversation begins; an empty line or Ctrl-D ends it. A batch whose parts may cost something
+    says how much beforehand, and wants to be agreed to.
 
     \b
     Examples:
@@ -59,7 +62,8 @@ def ask(
 
         with frame.opened() as (tadasu, runner):
             scope = scope_of(tadasu, source=filter_source, since=since, until=until, language=language)
-            return ask_batch(frame, tadasu, runner, batch, out=out, concurrency=concurrency, scope=scope, defer=defer)
+            options = {"out": out, "concurrency": concurrency, "scope": scope, "defer": defer, "yes": yes}
+            return ask_batch(frame, tadasu, runner, batch, **options)
     if out is not None:
         raise InputInvalid(where="--out", reason="is for --batch only", fix="Redirect the output instead.")
     if question is not None and not question.strip():

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
+from tadasu.cli.consent import agreed
 from tadasu.cli.exits import Exit
 from tadasu.cli.frame import Frame, clean, write_line
 from tadasu.cli.jsonable import answer_object, error_object, to_text
@@ -68,8 +69,9 @@ def ask_batch(
     concurrency: int,
     scope: Scope,
     defer: bool = False,
+    yes: bool = False,
 ) -> Exit | None:
-    """Ask every line of `source` (``-``: stdin), `concurrency` at once.
+    """Ask every line of `source` (``-``: stdin), `concurrency` at once, if somebody agrees to what that may cost.
 
     With `out`, answers are appended to it and ids that it holds already are skipped; failed lines are not written
     there, so that the next call tries them again. Without, answers and failures go to stdout.
@@ -80,6 +82,9 @@ def ask_batch(
         raise InputInvalid(where=str(out), reason=reason, fix="Name another file with --out.")
     tally = Tally()
     known = frozenset() if out is None else resume(out)
+    new = sum(isinstance(row, Line) and str(row.id) not in known for row in rows)
+    if not agreed(frame, tadasu, questions=new, yes=yes, concurrency=concurrency, stdin_is_input=source == "-"):
+        return Exit.INTERRUPTED
     with contextlib.nullcontext(sys.stdout) if out is None else _appending(out) as target:
         batch = _Batch(frame, tadasu, target=target, known=known, tally=tally, scope=scope, defer=defer)
         runner.run(batch.run(rows, concurrency=concurrency))

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tadasu.cli.consent import YesOption, agreed
 from tadasu.cli.exits import Exit
 from tadasu.cli.frame import Frame, clean, write_line
+from tadasu.core.usage import Stage
 from tadasu.errors import InputInvalid
 
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ def calibrate(
         Path | None, typer.Option("--plot", metavar="FILE.svg", help="Draw the reliability diagram there too.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would come of it and keep nothing.")] = False,
+    yes: YesOption = False,
 ) -> Exit | None:
     """Fit the grades to your own documents.
 
@@ -72,6 +75,9 @@ def calibrate(
     targets = Targets(missed=missed, precision=precision, confidence=confidence)
     with frame.opened() as (tadasu, runner):
         read = load_labels(labels if labels is not None else tadasu.workspace.labels_file)
+        asked = len({label.question for label in read.labels})
+        if not agreed(frame, tadasu, questions=asked, yes=yes, stages=frozenset({Stage.GRADE})):
+            return Exit.INTERRUPTED
         with _progress(frame) as on_progress:
             outcome = runner.run(fit(tadasu.container, read, targets=targets, on_progress=on_progress))
         if not dry_run:

@@ -39,7 +39,7 @@ MEANINGS: dict[Exit, str] = {
     Exit.NOT_FOUND: "the run or document named does not exist",
     Exit.PROVIDER: "an outside service failed",
     Exit.STORE: "the index, the state database or a model cannot be used",
-    Exit.INTERRUPTED: "stopped with Ctrl-C",
+    Exit.INTERRUPTED: "stopped with Ctrl-C, or not agreed to",
     Exit.PIPE_CLOSED: "the reader of the output went away",
 }
 

@@ -106,7 +106,7 @@ def _shares(frame: Frame, console: Console, topic: Topic, *, name: str) -> None:
     head.append(f"  {_mark(frame, topic.gap)}", style=_STYLES[topic.gap.mark.value])
     console.print(head)
     low, high = topic.gap.interval
-    text = "  {count} of {questions} questions: {share} ({low} to {high}) · {trend}"
+    text = "{count} of {questions} questions: {share} ({low} to {high}) · {trend}"
     words = frame.say(
         text,
         count=topic.gap.count,
@@ -116,16 +116,16 @@ def _shares(frame: Frame, console: Console, topic: Topic, *, name: str) -> None:
         high=_percent(high),
         trend=_trend(frame, topic),
     )
-    console.print(words, soft_wrap=True)
-    text = "  from the web {web}, no answer {none}"
-    console.print(frame.say(text, web=topic.fallback.count, none=topic.abstained.count), style="dim", soft_wrap=True)
+    console.print(f"  {words}", soft_wrap=True)
+    words = frame.say("from the web {web}, no answer {none}", web=topic.fallback.count, none=topic.abstained.count)
+    console.print(f"  {words}", style="dim", soft_wrap=True)
 
 
 def _examples(frame: Frame, console: Console, topic: Topic) -> None:
     from tadasu.cli.answer_view import one_line
 
     for example in topic.examples:
-        times = frame.say(" ({count} times)", count=example.times) if example.times > 1 else ""
+        times = " " + frame.say("({count} times)", count=example.times) if example.times > 1 else ""
         console.print(f"  – {one_line(example.question, 68)}{times}", soft_wrap=True)
 
 

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tadasu.cli.consent import YesOption, agreed
 from tadasu.cli.exits import Exit
 from tadasu.cli.frame import Frame, clean, write_line
+from tadasu.core.usage import Stage
 
 if TYPE_CHECKING:
     import asyncio
@@ -36,6 +38,7 @@ def label(
     limit: Annotated[
         int | None, typer.Option("--limit", "-n", metavar="N", min=1, help="Stop after so many labels.")
     ] = None,
+    yes: YesOption = False,
 ) -> Exit | None:
     """Say which passages answer which questions.
 
@@ -50,9 +53,14 @@ def label(
       tadasu label
       tadasu label --questions questions.txt
     """
+    from tadasu.app.labelling import read_questions
     from tadasu.app.labels import LabelBook
 
     with frame.opened() as (tadasu, runner):
+        if questions is not None:
+            asked = len(read_questions(questions))
+            if not agreed(frame, tadasu, questions=asked, yes=yes, stages=frozenset({Stage.GRADE})):
+                return Exit.INTERRUPTED
         book = LabelBook(tadasu.workspace.labels_file)
         asking = _asking(frame, tadasu, runner, book, questions)
         given = _Loop(frame, tadasu, runner, asking, book).run(limit)

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import Engine, select
+from sqlalchemy import Engine, exists, not_, select
 
 from tadasu.core.documents import Reader
 from tadasu.storage.database import translated
 from tadasu.storage.runs import may_read
 from tadasu.storage.spending import within
-from tadasu.storage.tables import run_facts, runs
+from tadasu.storage.tables import run_corrections, run_facts, runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,10 @@ class Asked:
     reason: str
 
 
+# A question that was answered at once and corrected later was asked once: the correction tells what became of it.
+_corrected = exists().where(run_corrections.c.run_id == run_facts.c.run_id)
+
+
 class SqlQuestions:
     """What was asked, for readers who may read the runs; see `SqlRunBook`."""
 
@@ -39,7 +43,7 @@ class SqlQuestions:
         query = (
             select(*columns)
             .join(runs, runs.c.id == run_facts.c.run_id)
-            .where(may_read(reader), within(run_facts.c.created_at, begins, ends))
+            .where(may_read(reader), within(run_facts.c.created_at, begins, ends), not_(_corrected))
             .order_by(run_facts.c.created_at.desc(), run_facts.c.run_id.desc())
             .limit(limit)
         )
