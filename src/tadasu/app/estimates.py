@@ -138,7 +138,5 @@ def _from_runs(runs: Sequence[Run], questions: int, concurrency: int, stages: fr
 
 
 def _unpriced(calls: Iterable[Call]) -> tuple[str, ...]:
-    named = (
-        f"{call.provider}/{call.model}" if call.model else call.provider for call in calls if call.cost_usd is None
-    )
+    named = ("/".join(filter(None, (call.provider, call.model))) for call in calls if call.cost_usd is None)
     return tuple(dict.fromkeys(named))

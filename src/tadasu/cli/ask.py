@@ -62,8 +62,17 @@ def ask(
 
         with frame.opened() as (tadasu, runner):
             scope = scope_of(tadasu, source=filter_source, since=since, until=until, language=language)
-            options = {"out": out, "concurrency": concurrency, "scope": scope, "defer": defer, "yes": yes}
-            return ask_batch(frame, tadasu, runner, batch, **options)
+            return ask_batch(
+                frame,
+                tadasu,
+                runner,
+                batch,
+                out=out,
+                concurrency=concurrency,
+                scope=scope,
+                defer=defer,
+                yes=yes,
+            )
     if out is not None:
         raise InputInvalid(where="--out", reason="is for --batch only", fix="Redirect the output instead.")
     if question is not None and not question.strip():

@@ -36,9 +36,9 @@ def agreed(
     from tadasu.app.estimates import estimate
     from tadasu.app.prices import money_of
 
-    found = (
-        estimate(tadasu.container, questions=questions, concurrency=concurrency, stages=stages) if questions else None
-    )
+    if not questions:
+        return True
+    found = estimate(tadasu.container, questions=questions, concurrency=concurrency, stages=stages)
     if found is None:
         return True
     words = estimate_words(frame, found, money_of(tadasu.settings))
@@ -63,9 +63,7 @@ def estimate_words(frame: Frame, found: Estimate, money: Money) -> str:
         "highest": money.shown(found.highest_usd),
     }
     if found.runs:
-        text = (
-            "{questions} questions: about {cost} and {time}; median of {runs} earlier runs, {highest} at their dearest"
-        )
+        text = "{questions} questions: about {cost} and {time}; median of {runs} earlier runs, at most {highest}"
     else:
         text = "{questions} questions: about {cost} and {time}; by prices and usual lengths, for want of earlier runs"
     words = frame.say(text, **shown)
