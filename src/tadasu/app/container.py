@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         ScoreCache,
         Store,
     )
+    from tadasu.providers.fetching.fetcher import PageFetcher
     from tadasu.providers.websearch.chain import SearchChain
     from tadasu.runtime.scheduling.scheduler import CallScheduler
     from tadasu.storage.jobs import SqlJobQueue
@@ -166,8 +167,26 @@ class Container:
         if self.web is None:
             return None
         from tadasu.answering.outside import WebReader
+        from tadasu.answering.web_files import WebFiles
 
-        return WebReader(web=self.web, encoder=self.encoder, counter=self.encoder, weights=self.fusion)
+        return WebReader(
+            web=self.web,
+            encoder=self.encoder,
+            counter=self.encoder,
+            weights=self.fusion,
+            fetch=self.fetch,
+            files=WebFiles(seconds=self.settings.fetch.parse_seconds),
+            passages_per_page=self.settings.fetch.passages_per_page,
+        )
+
+    @cached_property
+    def fetch(self) -> PageFetcher | None:
+        """Who gets the pages that the web search finds; None where none are fetched."""
+        from tadasu.app.outside import open_fetch
+
+        return open_fetch(
+            self.settings, cache_file=self.workspace.pages_file, clock=self.clock, scheduler=self.scheduler
+        )
 
     @cached_property
     def chat(self) -> ChatModel | None:
@@ -332,7 +351,7 @@ class Container:
             await self.cache.close()  # type: ignore[union-attr]
         if "state" in self.__dict__:
             self.state.dispose()
-        for part in ("scorer", "chat", "web", "scheduler"):
+        for part in ("scorer", "chat", "web", "outside", "fetch", "scheduler"):
             close = getattr(self.__dict__.get(part), "close", None)
             if close is not None:
                 await close()

@@ -12,7 +12,8 @@ from tadasu.errors import SettingsInvalid
 from tadasu.providers.registry import load_plugin, plugin_names
 
 if TYPE_CHECKING:
-    from tadasu.ports import Clock, WebSearch
+    from tadasu.ports import Clock, Scheduler, WebSearch
+    from tadasu.providers.fetching.fetcher import PageFetcher
     from tadasu.providers.websearch.chain import SearchChain
 
 _GROUP = "tadasu.websearch"
@@ -42,6 +43,32 @@ def open_web(
     names = dict.fromkeys((chosen.provider, *chosen.fall_back))
     opened = [_opened(name, settings, root) for name in names]
     return SearchChain(opened if scheduled is None else list(map(scheduled, opened)), clock=clock)
+
+
+def open_fetch(
+    settings: Settings, *, cache_file: Path, clock: Clock, scheduler: Scheduler | None = None
+) -> PageFetcher | None:
+    """Who gets the pages that the web search finds; None where none are fetched.
+
+    Args:
+        settings: all of them.
+        cache_file: where pages are kept between runs.
+        clock: measures how old they are.
+        scheduler: each fetch takes a turn there; None: only fetch.calls holds.
+    """
+    chosen = settings.fetch
+    # The folder's pages come with their bodies.
+    if not chosen.enabled or {settings.web.provider, *settings.web.fall_back} <= {"folder"}:
+        return None
+    from tadasu.providers.fetching.fetcher import PageFetcher
+    from tadasu.providers.fetching.page_cache import PageCache
+    from tadasu.providers.fetching.settings import FetchSettings
+
+    own = {name: getattr(chosen, name) for name in FetchSettings.__dataclass_fields__}
+    cache = PageCache(cache_file, clock=clock, max_mb=chosen.cache_mb, days=chosen.cache_days)
+    return PageFetcher(
+        FetchSettings(**own), clock=clock, scheduler=scheduler, cache=cache if chosen.cache_days else None
+    )
 
 
 def _opened(name: str, settings: Settings, root: Path) -> WebSearch:

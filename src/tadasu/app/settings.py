@@ -16,7 +16,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 from pydantic_settings import (
     BaseSettings,
@@ -208,6 +217,62 @@ class WebSection(Section):
         return self.__pydantic_extra__ or {}
 
 
+Ports = Annotated[tuple[int, ...], NoDecode, BeforeValidator(_listed)]
+"""Several port numbers; in the environment with commas between them."""
+
+
+class FetchSection(Section):
+    """Pages that a web search found. They are hostile until shown otherwise."""
+
+    enabled: bool = Field(default=True, description="Fetch the pages; false: the search's snippets are all there is.")
+    calls: int = Field(5, ge=1, le=100, description="Pages fetched at the same time.")
+    timeout_s: float = Field(10.0, gt=0, description="Seconds for one page, redirects included.")
+    first_byte_s: float = Field(5.0, gt=0, description="Seconds until a server has said something.")
+    max_mb: float = Field(5.0, gt=0, le=100, description="Size of a page at the most, before and after unpacking.")
+    redirects: int = Field(5, ge=0, le=20, description="Redirects that are followed, each checked as a new address.")
+    ports: Ports = Field((80, 443), description="Ports that may be asked.")
+    private_hosts: Names = Field(
+        (), description="Hosts of your own network that may be fetched: name, or name:port. All others are refused."
+    )
+    allow: Names = Field((), description="Domains; where there are any, only pages in or below them are fetched.")
+    deny: Names = Field((), description="Domains whose pages are never used.")
+    per_domain: int = Field(2, ge=1, le=50, description="Pages of one domain in one search.")
+    robots: bool = Field(default=True, description="Honour robots.txt.")
+    use_snippets: bool = Field(
+        default=True, description="Use the search's snippet where a page cannot be had; never that of a wall."
+    )
+    pdf: bool = Field(default=True, description="Read PDF files too.")
+    parse_seconds: float = Field(10.0, gt=0, description="Parsing of one page is stopped after this many seconds.")
+    passages_per_page: int = Field(20, ge=1, le=500, description="Passages of one page that are encoded and ranked.")
+    proxy: str = Field(
+        "", description="Address of an HTTP proxy; it resolves names itself, and must guard your network."
+    )
+    cache_days: float = Field(7.0, ge=0, description="Pages are kept for so long; 0: not at all.")
+    cache_mb: float = Field(64.0, gt=0, description="Size of the page cache at the most.")
+
+    @field_validator("ports")
+    @classmethod
+    def _real_ports(cls, ports: tuple[int, ...]) -> tuple[int, ...]:
+        if not ports or not all(0 < port < 65536 for port in ports):
+            raise ValueError("write ports as numbers from 1 to 65535")
+        return ports
+
+    @field_validator("private_hosts", "allow", "deny")
+    @classmethod
+    def _hosts(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            if "/" in name or "@" in name or not name.strip() or " " in name.strip():
+                raise ValueError(f"{name!r} is no host; write it as example.com, without https:// and path")
+        return names
+
+    @field_validator("proxy")
+    @classmethod
+    def _http_proxy(cls, proxy: str) -> str:
+        if proxy and not re.fullmatch(r"https?://[^\s/@]+/?", proxy):
+            raise ValueError("write it as http://host:port")
+        return proxy
+
+
 class RefinementSection(Section):
     """From passages to evidence."""
 
@@ -393,6 +458,7 @@ class Settings(BaseSettings):
     cache: CacheSection = CacheSection()
     correction: CorrectionSection = CorrectionSection()
     web: WebSection = WebSection()
+    fetch: FetchSection = FetchSection()
     refinement: RefinementSection = RefinementSection()
     chat: ChatSection = ChatSection()
     budget: BudgetSection = BudgetSection()

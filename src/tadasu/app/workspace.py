@@ -50,6 +50,11 @@ class Workspace:
         return self.root / DATA_FOLDER / "scores.db"
 
     @property
+    def pages_file(self) -> Path:
+        """The cache of web pages; can be deleted at any time."""
+        return self.root / DATA_FOLDER / "pages.db"
+
+    @property
     def state_file(self) -> Path:
         """Runs and all else that cannot be made anew."""
         return self.root / DATA_FOLDER / "state.db"

@@ -28,13 +28,14 @@ _READY = "ready"
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One file to parse, with its time limit in seconds."""
+    """One file to parse, with its time limit in seconds; `web` says that it is an HTML page of the web."""
 
     name: str
     data: bytes
     source: str
     limits: Limits
     seconds: float
+    web: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +165,13 @@ def _exactly(stream: IO[bytes], size: int) -> bytes:
 def parse_here(task: Task) -> list[Parsed | RowProblem]:
     """Parse in this process. Whatever a library raises becomes an error of this one document: the batch goes on."""
     try:
+        if task.web:
+            from tadasu.answering.ingestion.parsers.html import (  # noqa: PLC0415 - as every parser, where it is needed
+                WEB_SHARE,
+                html_document,
+            )
+
+            return [html_document(task.data, source=task.source, kept_share=WEB_SHARE, as_seen=True)]
         return list(parse_bytes(task.name, task.data, source=task.source, limits=task.limits))
     except DocumentError:
         raise

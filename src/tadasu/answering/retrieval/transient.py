@@ -67,6 +67,18 @@ def rank_transient(
     return Retrieval(query=query, candidates=candidates, query_vector=query_vector, term_weights=dict(term_weights))
 
 
+def nearest_by_words(passages: Sequence[Passage], term_weights: Mapping[str, float], *, most: int) -> list[Passage]:
+    """At most `most` of `passages`, in their order: those with the best keyword score, the earlier first among equals.
+
+    What may be encoded of a long page, which costs a hundred times as much as to count its words.
+    """
+    if len(passages) <= most:
+        return list(passages)
+    scores = {hit.passage_id: hit.score or 0.0 for hit in _keyword_ranking(passages, term_weights)}
+    ranked = sorted(range(len(passages)), key=lambda place: (-scores.get(passages[place].id, 0.0), place))
+    return [passages[place] for place in sorted(ranked[:most])]
+
+
 def _keyword_ranking(passages: Sequence[Passage], term_weights: Mapping[str, float]) -> list[Hit]:
     counted = [Counter(tokens(f"{passage.title}\n{passage.text}")) for passage in passages]
     lengths = np.array([sum(counts.values()) for counts in counted], dtype=np.float64)
