@@ -31,8 +31,8 @@ def gaps(
     """Show what the documents say too little about.
 
     Questions are grouped by topic, English and Japanese together. Shown are those that fall back to the web or get no
-    answer most often, with examples and the period before. A share of 25 to 30 % is usual; above 40 % the documents
-    need work. Only runs that the configured reader may read are counted.
+    answer most often, with examples and the period before. 25 to 30 in 100 are usual; above 40 the documents need
+    work. Only runs that the configured reader may read are counted.
 
     \b
     Examples:
@@ -160,7 +160,7 @@ def _notes(frame: Frame, console: Console, found: Gaps, *, most: int) -> None:
         console.print(frame.say(text, count=found.set_aside), style="dim", soft_wrap=True)
     if found.left_out:
         console.print(frame.say("Only the newest 2,000 questions of each period were looked at."), style="yellow")
-    text = "25 to 30 % is usual; above 40 % the documents need work. What a run did: {command}"
+    text = "25 to 30 in 100 are usual; above 40 the documents need work. What a run did: {command}"
     console.print(frame.say(text, command="tadasu trace RUN"), style="dim", soft_wrap=True)
 
 
