@@ -6,7 +6,8 @@ import os
 from typing import TYPE_CHECKING
 
 from tadasu.core.limits import Ration
-from tadasu.errors import ExtraMissing
+from tadasu.errors import ExtraMissing, SettingsInvalid
+from tadasu.providers.registry import plugin_names
 from tadasu.runtime.scheduling.happenings import Listener, ignore
 from tadasu.runtime.scheduling.rules import BreakerRules, Rations, RetryRules, Rules
 from tadasu.runtime.scheduling.scheduler import CallScheduler
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _OWN = frozenset({"folder", "onnx", "scripted", "shipped"})
 """Plugins that call nobody outside: they need no turn."""
+_GROUPS = ("tadasu.chat", "tadasu.scorers", "tadasu.websearch")
 _HASTY = RetryRules(attempts=2, longest_wait_s=2.0)
 """For a search with another one behind it."""
 
@@ -32,6 +34,7 @@ def open_scheduler(settings: Settings, *, clock: Clock, chance: Chance, listen: 
     Raises SettingsInvalid or ExtraMissing where the limits are to be shared and cannot be.
     """
     chosen = settings.limits
+    _check_names(chosen)
     return CallScheduler(
         rations=rations(chosen),
         store=_store(chosen, clock),
@@ -85,6 +88,15 @@ def web_in_turns(container: Container) -> Callable[[WebSearch], WebSearch]:
         return scheduled_web(search, container.scheduler, last=len(names) == 1 or search.id == names[-1])
 
     return scheduled
+
+
+def _check_names(chosen: LimitsSection) -> None:
+    """Limits for nobody would be a typing mistake that nobody notices. Hosts of web pages have a dot in their name."""
+    known = {name for group in _GROUPS for name in plugin_names(group)} - _OWN
+    for name in chosen.providers:
+        if name not in known and "." not in name:
+            reason = f"is no provider that is called; installed are {', '.join(sorted(known))}"
+            raise SettingsInvalid(where="tadasu.toml", key=f"limits.providers.{name}", reason=reason)
 
 
 def _ration(own: ProviderLimits, usual: Ration) -> Ration:
