@@ -139,11 +139,13 @@ With `--json` a command prints one document on stdout. Keys are stable; new ones
 |---|---|
 | `init` | `workspace`, `settings`, `used`, `found` (each: `what`, `where`, `settings`, `models`) |
 | `ingest` | `added`, `updated`, `unchanged`, `removed`, `passages`, `seconds`, `failed` (each: `source`, `row`, `code`, `message`, `hint`, `kept`), `files` (each: `source`, `outcome`, `documents`, `passages`) |
-| `ask` | `run`, `question`, `query`, `language`, `status` (`answered`, `abstained`), `reason`, `answer`, `citations` (each: `marker`, `source`, `title`, `page`, `date`, `origin`, `quote`, `document_id`, `span`, `strips`), `evidence` (each: `number`, `strip`, `source`, `page`, `date`, `origin`, `text`, `span`, `score`), `verdicts`, `actions`, `stop_reason`, `warnings`, `cost` (`usd`, `unpriced_calls`), `duration_ms`, `session` |
+| `ask` | `run`, `question`, `query`, `language`, `status` (`answered`, `abstained`), `reason`, `answer`, `citations` (each: `marker`, `source`, `title`, `page`, `date`, `origin`, `quote`, `document_id`, `span`, `strips`), `evidence` (each: `number`, `strip`, `source`, `page`, `date`, `origin`, `text`, `span`, `score`), `verdicts`, `actions`, `stop_reason`, `warnings`, `cost` (`usd`, `unpriced_calls`), `duration_ms`, `session`, `deferred` (`none`; `pending` where a job goes on with the correction; `done` in a correction) |
 | `ask` without a question | a line a turn: the keys of `ask`, all with the same `session` |
 | `ask --batch` | a line an answer: `id`, the keys of `ask`, `input` (what else stood in the line); a line a failure, where there is no `--out`: `line`, `id`, `error`. With `--out` and `--json` one document: `answered`, `abstained`, `skipped`, `failed`, `out` |
 | `search` | `query`, `mode`, `verdict`, `rule`, `error`, `duration_ms`, `candidates` (each: `rank` and the fields of `tadasu.core.runs.GradedCandidate`) |
-| `trace` | the fields of `tadasu.core.runs.Run`, and `verdict` and `cost` |
+| `trace` | the fields of `tadasu.core.runs.Run`, and `verdict` and `cost`; where the correction was put off, `correction` (`state`: `waiting`, `running`, `done`, `dead`; `attempts`, `due`, `reason`, `corrected_by`) |
+| `work` | without `--once` and `--until-empty` a line a job: `run`, `outcome` (`done`, `failed`, `dead`, `given_back`, `lost`), `attempt`, `corrected_by`, `reason`, `seconds`. With one of them one document: how many of each outcome, `left` (jobs that wait or run), `jobs` |
+| `jobs` | `jobs` (each: `run`, `kind`, `state`, `attempts`, `due`, `reason`, `created_at`) |
 | `why` | the fields of `tadasu.answering.explain.Explanation`, and `explanation` in words |
 | `stats` | `index` (`documents`, `passages`, `languages`, `media_types`), `runs` (`runs`, `answered`, `abstained`, `verdicts`, `web_share`, `corrected_share`, `median_ms`, `p95_ms`, `cost`, `by_language`), `latest`; with `--documents`: `documents` |
 | `metrics` | `metrics` (each: `name`, `labels`, `value`), `out`; without `--json` the text format of Prometheus |

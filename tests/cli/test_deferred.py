@@ -80,7 +80,7 @@ def test_a_question_is_answered_at_once_and_its_better_answer_found_from_it(call
     assert "gallium" not in done.out + done.err  # who runs a worker need not be allowed to read
     told = call("trace", run)
     better = told.out.split("`tadasu trace ")[1].split("`")[0]
-    assert f"Corrected: `tadasu trace {better}` is the better answer." in told.out
+    assert f"Corrected: `tadasu trace {better}` is the better answer.\nThe boiling point of gallium is" in told.out
     shown = call("trace", better)
     assert "2,403 °C" in shown.out
     assert f"It corrects {run}." in shown.out

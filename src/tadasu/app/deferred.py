@@ -95,6 +95,7 @@ def at_once(container: Container) -> Pipeline:
         outside=None,
         settings=replace(container.correction, max_searches=0, max_web_searches=0),
         k=container.settings.retrieval.k,
+        clock=container.clock,
     )
     may_search = container.correction.max_searches > 0
     may_ask_the_web = container.outside is not None and container.correction.max_web_searches > 0

@@ -29,6 +29,7 @@ def trace(
     with frame.opened() as (tadasu, _):
         found = tadasu.trace(run)
         put_off = tadasu.deferred(found) if found.deferred is Deferral.PENDING else None
+        better = tadasu.current(found.id) if put_off is not None and put_off.corrected_by else None
     if frame.json:
         from tadasu.cli.jsonable import jsonable
 
@@ -49,6 +50,10 @@ def trace(
         from tadasu.cli.deferral import deferral_words
 
         console.print(deferral_words(frame, put_off), style="bold", soft_wrap=True)
+    if better is not None:
+        from tadasu.cli.answer_view import one_line
+
+        console.print(one_line(better.answer.text, 2000), soft_wrap=True)
     if found.corrects:
         console.print(frame.say("It corrects {run}.", run=found.corrects), style="bold", soft_wrap=True)
     return None
