@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
+from contextvars import Context
 
 import pytest
 
@@ -14,7 +15,7 @@ from tadasu.core.scores import PairScore, ScoreScale
 from tadasu.core.usage import Call, Outcome, Priority, Stage
 from tadasu.core.vectors import PassageText
 from tadasu.errors import BudgetSpent, ProviderError, ProviderLimited, ProviderUnreachable
-from tadasu.ports import ChatDelta, ChatModel, Ledger, Message, ScorerSettings
+from tadasu.ports import ChatDelta, ChatModel, Errand, Ledger, Message, ScorerSettings
 from tadasu.providers.billing import BilledChat
 from tadasu.providers.registry import ChatSettings
 from tadasu.providers.rerank import open_scorer
@@ -112,6 +113,23 @@ def test_replies_that_are_read_count_as_in_flight_until_they_end() -> None:
         return asyncio.get_running_loop().time()
 
     assert run_virtual(main()) == pytest.approx(0.4)
+
+
+def test_a_reply_that_begins_closes_the_circuit_before_it_has_ended() -> None:
+    async def main() -> str:
+        rules = Rules(RetryRules(attempts=1), BreakerRules(faults=1, pause_s=5.0))
+        office = scheduler(rules=rules)
+        with pytest.raises(ProviderUnreachable):
+            async with office.turn(Errand("slow", Stage.GENERATE, "a call"), ledger=ledger()):
+                raise DOWN
+        await asyncio.sleep(5.0)
+        chat = ScheduledChat(_Slow(), office, provider="slow")
+        reply = chat.stream([Message("user", "?")], max_tokens=9, temperature=0.0, ledger=ledger(), stage=Stage.GRADE)
+        async with aclosing(reply):
+            assert (await anext(reply)).text == "so "
+            return await asyncio.create_task(_said(chat, ledger()), context=Context())
+
+    assert run_virtual(main()) == "so slow"
 
 
 class _Slow:

@@ -103,7 +103,7 @@ class CallScheduler:
 
     def attempt(
         self, errand: Errand, attempt: int, *, ledger: Ledger, since: float, retry: RetryRules | None = None
-    ) -> AbstractAsyncContextManager[None]:
+    ) -> Turn:
         """As `turn`, for callers that make their own attempts; `since` is when the first one asked (see `now`)."""
         office, lane = self._office, self._lane(errand.provider)
         patience_s = (retry or office.rules.retry).longest_wait_s

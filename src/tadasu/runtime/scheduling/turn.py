@@ -104,6 +104,19 @@ class Turn(AbstractAsyncContextManager[None]):
         finally:
             await self._leave(place)
 
+    def answers(self) -> None:
+        """The provider has begun to answer: where this call tries whether its circuit may be closed, it may."""
+        place = self._place
+        if place is not None and place.trying:
+            changed = self._lane.ended(place, Health.WELL, self._office.clock.elapsed())
+            place.trying = False
+            self._tell_circuit(changed)
+
+    def _tell_circuit(self, changed: Circuit | None) -> None:
+        if changed is not None:
+            kind = Kind.CIRCUIT_OPENED if changed is Circuit.OPEN else Kind.CIRCUIT_CLOSED
+            self._office.tell(kind, self._errand)
+
     async def _learn(self, place: Place, error: BaseException | None, now: float) -> None:
         """What the end of the call says about the provider, for all who call it."""
         foreign = error is not None and error is place.told
@@ -114,10 +127,7 @@ class Turn(AbstractAsyncContextManager[None]):
             with self._lane.lock:
                 self._lane.last_fault = str(error.details.get("reason") or error)
         if place.mount is None:
-            changed = self._lane.ended(place, health, now)
-            if changed is not None:
-                opened = changed is Circuit.OPEN
-                self._office.tell(Kind.CIRCUIT_OPENED if opened else Kind.CIRCUIT_CLOSED, self._errand)
+            self._tell_circuit(self._lane.ended(place, health, now))
         asked = None if foreign else asked_wait_s(error)
         if isinstance(error, ProviderLimited) and not foreign:
             asked = self._slower(asked, now)

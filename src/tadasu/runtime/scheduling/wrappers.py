@@ -63,13 +63,16 @@ class ScheduledChat(_Scheduled):
         since, attempt, begun = scheduler.now(), 1, False
         while True:
             try:
-                async with scheduler.attempt(errand, attempt, ledger=ledger, since=since):
+                turn = scheduler.attempt(errand, attempt, ledger=ledger, since=since)
+                async with turn:
                     reply = self._inner.stream(
                         messages, max_tokens=max_tokens, temperature=temperature, ledger=attempts.next(), stage=stage
                     )
                     async with aclosing(cast("Any", reply)):
                         async for delta in reply:
-                            begun = True
+                            if not begun:
+                                begun = True
+                                turn.answers()
                             yield delta
             except (ProviderUnreachable, ProviderLimited) as error:
                 if begun:
