@@ -11,8 +11,8 @@ from tadasu.app.run_metrics import count_run
 from tadasu.app.run_totals import totals
 from tadasu.app.statistics import figures
 from tadasu.core.documents import Reader
-from tadasu.core.runs import Run, SearchMode
-from tadasu.core.usage import Call, Pricing, Stage, Tokens
+from tadasu.core.runs import Run, SearchMode, StopReason
+from tadasu.core.usage import Call, Outcome, Pricing, Stage, Tokens
 from tadasu.storage.run_history import SqlRunHistory
 from tadasu.storage.runs import SqlRunBook
 from tadasu.telemetry.metrics import Meters
@@ -49,20 +49,26 @@ def book(tmp_path: Path) -> Iterator[Book]:
 
 def sample(number: int) -> Run:
     """Runs of several kinds: corrected, from the web, abstained; with calls that cost, fail and are unpriced."""
+    outcome = Outcome.FAILED if number == 3 else Outcome.OK
     calls = (
         Call(Stage.GRADE, "local", "features-1", started_ms=2.0, duration_ms=20.0 * number),
         Call(Stage.GENERATE, "openai", "gpt-x", cost_usd=0.25, pricing=Pricing.PRICED, tokens=Tokens(100, 20)),
-        Call(Stage.SEARCH, "tavily", cost_usd=None, pricing=Pricing.UNPRICED, attempt=2),
+        Call(Stage.SEARCH, "tavily", cost_usd=None, pricing=Pricing.UNPRICED, attempt=2, outcome=outcome),
     )
     language = "ja" if number % 2 else "en"
     if number % 5 == 4:
-        return abstained(run_id=f"run-{number:03d}", language=language)
+        return abstained(run_id=f"run-{number:03d}", language=language, stop=StopReason.INCORRECT)
     mode = SearchMode.WEB if number % 3 == 0 else SearchMode.HYBRID
     rounds = (round_of(candidate("a")), round_of(candidate("b"), number=2, mode=mode))[
         : 1 + number % 2 + (number % 3 == 0)
     ]
     return answered(
-        run_id=f"run-{number:03d}", language=language, rounds=rounds, calls=calls, duration_ms=40.0 * number
+        run_id=f"run-{number:03d}",
+        language=language,
+        rounds=rounds,
+        calls=calls,
+        duration_ms=40.0 * number,
+        stop=StopReason.CORRECT,
     )
 
 
@@ -89,6 +95,18 @@ def test_counters_equal_the_statistics_of_the_same_runs(book: Book) -> None:
     assert of("tadasu_calls_total") == of("tadasu_call_seconds_count") == sum(len(run.calls) for run in runs)
     assert of("tadasu_retried_calls_total") == sum(call.attempt > 1 for run in runs for call in run.calls)
     assert of("tadasu_run_seconds_sum") == pytest.approx(sum(run.duration_ms for run in runs) / 1000)
+    assert of("tadasu_rounds_total") == sum(number * count for number, count in expected.rounds.items())
+    assert len(expected.stops) == 2
+    assert {reason: of("tadasu_stops_total", reason) for reason in expected.stops} == expected.stops
+    for stage, figure in expected.stages.items():
+        calls = {outcome: of("tadasu_calls_total", stage, outcome.value) for outcome in Outcome}
+        assert sum(calls.values()) == figure.calls
+        assert calls[Outcome.FAILED] + calls[Outcome.CANCELLED] == figure.failed
+        assert of("tadasu_call_seconds_sum", stage) == pytest.approx(figure.total_ms / 1000)
+        assert of("tadasu_cost_usd_total", stage) == pytest.approx(figure.cost.usd)
+        assert of("tadasu_unpriced_calls_total", stage) == figure.cost.unpriced_calls
+    assert {"grade", "generate", "search"} <= set(expected.stages)
+    assert expected.stages["search"].failed == 1
     tokens = [call.tokens for run in runs for call in run.calls]
     assert of("tadasu_tokens_total", "input") == sum(one.input for one in tokens)
     assert of("tadasu_tokens_total", "output") == sum(one.output for one in tokens)
