@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tadasu.cli.error_words import refusal_words
 from tadasu.cli.frame import Frame, clean
 from tadasu.core.answers import AnswerStatus, CheckedSentence, Citation
 from tadasu.core.documents import Origin
@@ -87,9 +88,9 @@ def seconds(milliseconds: float) -> str:
     return f"{milliseconds:.0f} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
 
 
-def cost_words(frame: Frame, run: Run) -> str:
-    """US dollars, and how many calls had no price."""
-    return money_words(frame, run.cost, DOLLARS)
+def cost_words(frame: Frame, run: Run, money: Money = DOLLARS) -> str:
+    """What a run cost, and how many calls had no price."""
+    return money_words(frame, run.cost, money)
 
 
 def money_words(frame: Frame, cost: Cost, money: Money) -> str:
@@ -112,7 +113,7 @@ def findings_words(frame: Frame, sentence: CheckedSentence) -> str:
     return ", ".join(finding(one, frame.language) for one in sentence.findings)
 
 
-def print_footer(frame: Frame, console: Console, run: Run) -> None:
+def print_footer(frame: Frame, console: Console, run: Run, *, money: Money = DOLLARS) -> None:
     """Warnings, the path of verdicts, cost, time and the run's id."""
     for sentence in run.answer.removed:
         console.print(
@@ -125,6 +126,8 @@ def print_footer(frame: Frame, console: Console, run: Run) -> None:
             soft_wrap=True,
         )
     for warning in (*run.warnings, *run.answer.warnings):
-        console.print(frame.say("Warning: {warning}", warning=frame.say(warning)), style="yellow", soft_wrap=True)
-    parts = (verdict_path(frame, run), cost_words(frame, run), seconds(run.duration_ms), run.id)
+        console.print(
+            frame.say("Warning: {warning}", warning=refusal_words(frame, warning)), style="yellow", soft_wrap=True
+        )
+    parts = (verdict_path(frame, run), cost_words(frame, run, money), seconds(run.duration_ms), run.id)
     console.print(" · ".join(part for part in parts if part), style="dim", soft_wrap=True)

@@ -40,13 +40,14 @@ async def ask_once(
 
         frame.emit(answer_object(run), indent=None if session else 2)
         return run
+    from tadasu.app.prices import money_of
     from tadasu.cli.answer_view import print_footer, print_sources
     from tadasu.core.runs import Deferral
 
     write_line(sys.stdout, "")
     console = frame.out()
     print_sources(frame, console, run)
-    print_footer(frame, console, run)
+    print_footer(frame, console, run, money=money_of(tadasu.settings))
     if run.deferred is Deferral.PENDING:
         text = "The correction goes on where `tadasu work` runs; `tadasu trace {run}` shows what came of it."
         console.print(frame.say(text, run=run.id), style="dim", soft_wrap=True)

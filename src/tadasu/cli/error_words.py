@@ -38,6 +38,17 @@ def retold(frame: Frame, message: str) -> str:
     return _through(frame, best, message) if len(_PLACE.sub("", best)) > _OWN_WORDS else message
 
 
+def refusal_words(frame: Frame, sentence: str) -> str:
+    """A warning of a run in the language of `frame`; where it is what a budget refused, with what to do about it."""
+    for code in ("run_budget_spent", "day_budget_spent", "price_unknown"):
+        kind = kinds()[code]
+        details = details_of(kind.message, sentence)
+        if details is not None:
+            spoken = {name: frame.say(value) for name, value in details.items()}
+            return f"{frame.say(kind.message, **spoken)} {frame.say(kind.hint_template, **spoken)}"
+    return frame.say(sentence)
+
+
 def _through(frame: Frame, template: str, text: str) -> str:
     details = details_of(template, text)
     if details is None:

@@ -10,10 +10,12 @@ from rich.text import Text
 from rich.tree import Tree
 
 from tadasu.cli.answer_view import cost_words, findings_words, one_line, seconds, source_line
+from tadasu.cli.dropped_pages import dropped_words
+from tadasu.cli.error_words import refusal_words
 from tadasu.cli.search import calibration_words, grade_words
 from tadasu.core.grades import Level, Verdict
 from tadasu.core.runs import GradedCandidate, Round, Run, StripFate, StripRecord
-from tadasu.core.usage import Call, Outcome
+from tadasu.core.usage import DOLLARS, Call, Money, Outcome
 
 if TYPE_CHECKING:
     from tadasu.cli.frame import Frame
@@ -22,8 +24,8 @@ _LEVELS = {Level.HIGH: "green", Level.MEDIUM: "yellow", Level.LOW: "red", Level.
 _KEPT = (StripFate.SELECTED, StripFate.NEIGHBOUR)
 
 
-def run_tree(frame: Frame, run: Run) -> Tree:
-    """The whole of `run`."""
+def run_tree(frame: Frame, run: Run, *, money: Money = DOLLARS) -> Tree:
+    """The whole of `run`, amounts as `money` shows them."""
     tree = Tree(_line(f"{run.id} · {run.created_at}", "bold"))
     tree.add(_line(frame.say("question: {text}", text=one_line(run.question, 500))))
     if run.query != run.question:
@@ -37,9 +39,9 @@ def run_tree(frame: Frame, run: Run) -> Tree:
     tree.add(_line(frame.say("ended because: {reason}", reason=frame.say(run.stop_reason))))
     _add_strips(frame, tree, run)
     _add_answer(frame, tree, run)
-    _add_calls(frame, tree, run)
+    _add_calls(frame, tree, run, money)
     for warning in run.warnings:
-        tree.add(_line(frame.say("Warning: {warning}", warning=frame.say(warning)), "yellow"))
+        tree.add(_line(frame.say("Warning: {warning}", warning=refusal_words(frame, warning)), "yellow"))
     return tree
 
 
@@ -71,8 +73,13 @@ def _add_round(frame: Frame, tree: Tree, one: Round) -> None:
         candidates.add(_candidate(frame, rank, candidate))
     if one.candidates:
         branch.add(_line(tiers_words(frame, one), "dim"))
+    if one.dropped:
+        text = "{count} web pages left out, in whole or in part"
+        left_out = branch.add(_line(frame.say(text, count=len(one.dropped))))
+        for page in one.dropped:
+            left_out.add(_line(dropped_words(frame, page), "dim"))
     if one.error:
-        branch.add(_line(one.error, "red"))
+        branch.add(_line(refusal_words(frame, one.error), "red"))
     style = "green" if one.verdict is Verdict.CORRECT else "yellow"
     branch.add(
         _line(frame.say("verdict {verdict} by the rule {rule}", verdict=one.verdict.name, rule=one.rule.value), style)
@@ -162,15 +169,15 @@ def _add_answer(frame: Frame, tree: Tree, run: Run) -> None:
         branch.add(_line(frame.say("Warning: {warning}", warning=frame.say(warning)), "yellow"))
 
 
-def _add_calls(frame: Frame, tree: Tree, run: Run) -> None:
+def _add_calls(frame: Frame, tree: Tree, run: Run, money: Money) -> None:
     text = "{count} calls, {cost}, {took}"
-    cost = cost_words(frame, run)
+    cost = cost_words(frame, run, money)
     branch = tree.add(_line(frame.say(text, count=len(run.calls), cost=cost, took=seconds(run.duration_ms)), "bold"))
     for call in run.calls:
-        branch.add(_call(call))
+        branch.add(_call(call, money))
 
 
-def _call(call: Call) -> Text:
+def _call(call: Call, money: Money) -> Text:
     name = f"{call.provider}/{call.model}" if call.model else call.provider
     parts = [f"{call.stage.value} · {name} · {seconds(call.duration_ms)}"]
     if call.items != 1:
@@ -179,7 +186,7 @@ def _call(call: Call) -> Text:
         parts.append(f"{call.cached} from the cache")
     if call.tokens.input or call.tokens.output:
         parts.append(f"{call.tokens.input} + {call.tokens.output} tokens")
-    parts.append("unpriced" if call.cost_usd is None else f"${call.cost_usd:.4f}" if call.cost_usd else "$0")
+    parts.append("unpriced" if call.cost_usd is None else money.shown(call.cost_usd))
     if call.attempt > 1:
         parts.append(f"attempt {call.attempt}")
     if call.outcome is not Outcome.OK:

@@ -24,10 +24,12 @@ def trace(
       tadasu trace last
       tadasu trace run-019ac2b4f1c0-9f86d08188 --json
     """
+    from tadasu.app.prices import money_of
     from tadasu.core.runs import Deferral
 
     with frame.opened() as (tadasu, _):
         found = tadasu.trace(run)
+        money = money_of(tadasu.settings)
         put_off = tadasu.deferred(found) if found.deferred is Deferral.PENDING else None
         better = tadasu.current(found.id) if put_off is not None and put_off.corrected_by else None
     if frame.json:
@@ -45,7 +47,7 @@ def trace(
     from tadasu.cli.run_tree import run_tree
 
     console = frame.out()
-    console.print(run_tree(frame, found))
+    console.print(run_tree(frame, found, money=money))
     if put_off is not None:
         from tadasu.cli.deferral import deferral_words
 

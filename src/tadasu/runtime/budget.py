@@ -53,6 +53,7 @@ class Budget:
         self._day = day
         self._held: dict[int, Charge] = {}
         self._holds = 0
+        self._unknown = Used()
         self._closed: BudgetSpent | None = None
         self.refusals: list[TadasuError] = []
         """What was refused, the first of each kind and limit, for the run's warnings."""
@@ -84,8 +85,11 @@ class Budget:
 
     @property
     def used(self) -> Used:
-        """What the run has taken so far; what is held is not in it."""
-        return used_by(self._ledger.calls, seconds=self._ledger.elapsed_ms() / 1000.0)
+        """What the run has taken so far; what is held is not in it.
+
+        A call whose price is known and whose tokens are not, because its reply was cut off, counts with its estimate.
+        """
+        return self._unknown + used_by(self._ledger.calls, seconds=self._ledger.elapsed_ms() / 1000.0)
 
     @property
     def held(self) -> Used:
@@ -159,9 +163,12 @@ class Budget:
         if self._day is not None and self._ledger.calls:
             self._day.keep(self.used + self.held)
 
-    def release(self, number: int) -> None:
-        """The call of that number stands in the ledger."""
-        self._held.pop(number, None)
+    def settle(self, number: int, call: Call) -> None:
+        """Write `call` in place of what is held under that number."""
+        held = self._held.pop(number, None)
+        if held is not None and held.usd and call.cost_usd is None:
+            self._unknown += Used(0, held.tokens, held.usd)
+        self.record(call)
 
     def _remember(self, refusal: TadasuError) -> None:
         def kind(one: TadasuError) -> tuple[str, object]:
@@ -181,8 +188,7 @@ class _Held:
         self.tenant = budget.tenant
 
     def record(self, call: Call) -> None:
-        self._budget.release(self._number)
-        self._budget.record(call)
+        self._budget.settle(self._number, call)
 
     def elapsed_ms(self) -> float:
         return self._budget.elapsed_ms()
