@@ -108,6 +108,10 @@ def test_the_run_says_how_it_ended(language: str, question: str) -> None:
     }
     assert {name: about[name] for name in expected} == expected
     assert about["tadasu.cost_usd"] == pytest.approx(0.029)
+    spent = {name: value for name, value in about.items() if name.startswith("tadasu.cost_usd.")}
+    assert spent == {
+        f"tadasu.cost_usd.{stage}": usd for stage, usd in (("rewrite", 0.001), ("search", 0.008), ("generate", 0.02))
+    }
 
 
 def test_a_chat_call_carries_the_conventions_of_generative_ai() -> None:

@@ -17,7 +17,7 @@ from tadasu.app.run_words import asked_the_web, provider_of, stop_of
 from tadasu.core.answers import Reason
 from tadasu.core.grades import Verdict
 from tadasu.core.runs import Run
-from tadasu.core.usage import Call, Outcome, Pricing, Stage
+from tadasu.core.usage import Call, Outcome, Pricing, Stage, total
 from tadasu.telemetry.tracing import Attribute, Side, Work
 
 _AGENT = "tadasu"
@@ -72,6 +72,10 @@ def _run_attributes(run: Run, form: SpanForm) -> dict[str, Attribute]:
         "tadasu.unpriced_calls": cost.unpriced_calls,
         "tadasu.settings": run.settings,
     }
+    for stage in Stage:
+        spent = total(call for call in run.calls if call.stage is stage).usd
+        if spent:
+            found[f"tadasu.cost_usd.{stage.value}"] = spent
     if run.rounds:
         found["tadasu.verdict"] = run.verdict.value
     if run.answer.reason is not None:
