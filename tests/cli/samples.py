@@ -265,7 +265,14 @@ class ScriptedTadasu:
         self.runs = Runs()
         world = FixedWorld()
         self.container = SimpleNamespace(
-            reader=Reader(), ids=world, clock=world, runs=self.runs, store=self.shelf, search=self.shelf, cache=None
+            settings=self.settings,
+            reader=Reader(),
+            ids=world,
+            clock=world,
+            runs=self.runs,
+            store=self.shelf,
+            search=self.shelf,
+            cache=None,
         )
 
     async def ask(
