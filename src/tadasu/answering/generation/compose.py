@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from tadasu.answering.generation.citations import MarkerStream
 from tadasu.answering.generation.draft import Draft, SentenceReleased, Warned
+from tadasu.answering.generation.extractive import ExtractiveWriter
 from tadasu.answering.generation.sentences import SentenceReader, Written
 from tadasu.core.answers import Answer, AnswerStatus
 from tadasu.core.usage import Stage
@@ -35,12 +36,14 @@ class AnswerComposer:
     is removed and listed in `Answer.removed`, where `markers` are the evidence numbers that the model wrote.
     Nothing left means ABSTAINED. With a `fallback`, a writer that fails before its first sentence is replaced, with
     a warning; one that fails later leaves a shorter answer, with a warning. A budget that does not allow the writer
-    is such a failure. Warnings are the sentences of `Warned`, which are message ids.
+    is such a failure. Where the evidence contradicts itself and the answer rests on one side only, both are added.
+    Warnings are the sentences of `Warned`, which are message ids.
     """
 
     def __init__(self, writer: AnswerWriter, *, fallback: AnswerWriter | None = None) -> None:
         self._writer = writer
         self._fallback = fallback
+        self._sides = ExtractiveWriter()
 
     async def compose(self, task: WritingTask, *, ledger: Ledger) -> AsyncIterator[ComposeEvent]:
         """Write and check one answer; raises a ProviderError only where nothing was released and no fallback is set."""
@@ -62,12 +65,34 @@ class AnswerComposer:
                 warnings.add(Warned.UNAFFORDED if isinstance(failure, _UNAFFORDED) else Warned.REPLACED)
                 async for event in _written(draft, writer, task, ledger, checking):
                     yield event
+        else:
+            if not isinstance(writer, ExtractiveWriter):
+                for event in self._contradicted(draft, task, checking):
+                    yield event
         finally:
             checking.finish()
         answer = draft.finish(writer.id, warnings)
         if answer.status is AnswerStatus.ABSTAINED:
             yield SentenceReleased(answer.text, ())
         yield AnswerFinished(answer)
+
+    def _contradicted(self, draft: Draft, task: WritingTask, checking: Stopwatch) -> list[SentenceReleased]:
+        """Both sides of a contradiction in the evidence, where the answer rests on one and says nothing of the other.
+
+        Whatever the writer was told, or believed.
+        """
+        if not draft.released:
+            return []
+        with checking:
+            found = self._sides.contradiction(task)
+        if found is None or not draft.lacks(found.sides):
+            return []
+        shown: list[SentenceReleased] = []
+        markers, sentences = MarkerStream(), SentenceReader()
+        read = [*sentences.feed([*markers.feed("\n\n" + found.text), *markers.finish()]), *sentences.finish()]
+        for sentence in read:
+            shown += _checked(draft, sentence, checking)
+        return [*shown, *draft.close()]
 
 
 _UNAFFORDED = (BudgetSpent, PriceUnknown)

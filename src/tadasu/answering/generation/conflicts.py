@@ -1,14 +1,17 @@
-"""Two documents that state different figures for one thing."""
+"""Statements that give different figures for one thing: of two documents, or of one that corrects itself."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tadasu.answering.generation.contesting import contests, not_denied
+from tadasu.answering.generation.days import weekdays
 from tadasu.answering.generation.expectation import base_unit, expected_units
 from tadasu.answering.generation.facts import Facts, facts_of
 from tadasu.answering.generation.outdated import superseded
 from tadasu.answering.generation.quoting import Quote, codes
+from tadasu.core.answers import Evidence
 from tadasu.text.numbers import Number, same_date, same_quantity
 from tadasu.text.polarity import denies
 
@@ -18,13 +21,15 @@ _SAME_THING = 0.5
 _AS_CLOSE = 0.8
 COUNTERS = frozenset(("日", "目", "日目", "何日", "回", "初日"))
 """What only counts in a row, and is there in one notation and not in the other: 3日目, 初日."""
+# Share of the question's words in a disputed statement and above it.
+_DISPUTED = 0.5
 # Score above which two statements in different languages are taken to answer the same question.
 _SURE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Statements that exclude each other, newest first, undated ones last; one per document.
+    """Statements that exclude each other, newest first, undated ones last; one per document, but for corrections.
 
     What a document says that is headed as superseded is left out beside others; then one side may be all.
     """
@@ -32,12 +37,22 @@ class Conflict:
     sides: tuple[Quote, ...]
 
 
-def find_conflict(question: str, best: Quote, others: Sequence[Quote]) -> Conflict | None:
-    """The conflict between `best` and what other documents say about the same thing; None where there is none."""
+def find_conflict(
+    question: str, best: Quote, others: Sequence[Quote], *, evidence: Sequence[Evidence] = ()
+) -> Conflict | None:
+    """The conflict between `best` and what other documents say about the same thing; None where there is none.
+
+    A statement that calls others wrong (see `contesting`) is a side of its own, also beside one of its own document,
+    and need not put the thing in their words. It is never believed for saying so.
+    """
     sides = [best]
+    disputed = contests(best, evidence)
     for other in others:
+        dispute = disputed or contests(other, evidence)
         documents = {side.evidence.strip.document_id for side in sides}
-        if other.evidence.strip.document_id in documents or not _same_thing(question, best, other):
+        if other.evidence.strip.document_id in documents and not dispute:
+            continue
+        if not _same_thing(question, best, other) and not (dispute and _same_answer(question, best, other)):
             continue
         if all(_differ(question, side.facts, other.facts) for side in sides):
             sides.append(other)
@@ -71,6 +86,15 @@ def _same_thing(question: str, a: Quote, b: Quote) -> bool:
     return len(mine & theirs) >= _SAME_THING * min(len(mine), len(theirs))
 
 
+def _same_answer(question: str, a: Quote, b: Quote) -> bool:
+    """Whether both answer the question, by its words in them and above them: enough where one contests the other."""
+    if codes(question) and not codes(question) <= (a.about & b.about):
+        return False
+    asked = facts_of(question).terms
+    known = asked - COUNTERS or asked
+    return all(len(known & (one.facts.terms | one.context)) >= _DISPUTED * len(known) for one in (a, b))
+
+
 def _words(facts: Facts) -> frozenset[str]:
     return frozenset(term for term in facts.terms if not any(c.isdigit() for c in term))
 
@@ -78,6 +102,9 @@ def _words(facts: Facts) -> frozenset[str]:
 def _differ(question: str, a: Facts, b: Facts) -> bool:
     """Whether both give a figure of the same kind that the question does not, and none of them agrees."""
     asked = facts_of(question)
+    days_a, days_b = weekdays(a.text, question=question), weekdays(b.text, question=question)
+    if days_a and days_b:
+        return not days_a & days_b
     dates_a = [d for d in a.dates if not asked.states_date(d)]
     dates_b = [d for d in b.dates if not asked.states_date(d)]
     if dates_a and dates_b:
@@ -97,8 +124,9 @@ def _differ(question: str, a: Facts, b: Facts) -> bool:
 
 def _figures(facts: Facts, asked: Facts) -> list[Number]:
     # A place in a row is told apart: the third day is no quantity of days.
-    return [
+    told = [
         n
         for n in facts.numbers
         if not (n.spelled and not n.unit) and not asked.states_number(n) and int(n.value) not in facts.ordinals
     ]
+    return not_denied(told, facts)

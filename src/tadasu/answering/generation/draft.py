@@ -20,6 +20,11 @@ _BARE_YES_NO = re.compile(r"(?:yes|no|はい|いいえ|ええ)[\s.。,、!！]*"
 _LEAD = re.compile(r"[:：]\s*\**$")
 # A lead-in that promises two sides.
 _DIFFER = re.compile(r"\b(?:differ|disagree|contradict)|異な|食い違", re.IGNORECASE)
+_CONTRAST = re.compile(
+    r"\b(?:conflict|inconsistent|whereas|while|but|however|although|according to|says|states)\b"
+    r"|一方|ただし|しかし|に対し|によると|によれば|矛盾",
+    re.IGNORECASE,
+)
 _MARK = re.compile(r"^(?:[-*•・]|\d{1,2}[.)])\s*")
 # A heading, or the head or the rule of a table: it stands over what follows and claims nothing.
 _HEADING = re.compile(r"#{1,6}\s|\*\*[^*]+\*\*$|\|(?:[^|\d\n]*\|)+$")
@@ -119,6 +124,14 @@ class Draft:
         if side is not None:
             shown.append(self._release(*side, ""))
         return [*shown, self._release(sentence, numbers, "")]
+
+    def lacks(self, sides: Sequence[frozenset[int]]) -> bool:
+        """Whether the answer rests on one of `sides` (evidence numbers) and does not say that there are others."""
+        cited = set(self._numbering.mapping.values())
+        if not any(side & cited for side in sides):
+            return False
+        told = _DIFFER.search("".join(self._pieces)) or _CONTRAST.search("".join(self._pieces))
+        return told is None or not all(side & cited for side in sides)
 
     def close(self) -> list[SentenceReleased]:
         """What is left when the writer has ended: a refusal stays where part of the answer stands."""

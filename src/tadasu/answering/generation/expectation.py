@@ -6,6 +6,7 @@ import enum
 import re
 from functools import lru_cache
 
+from tadasu.answering.generation.days import weekdays
 from tadasu.answering.generation.facts import Facts
 from tadasu.text.normalize import fold
 from tadasu.text.numbers import Number, same_quantity
@@ -190,6 +191,10 @@ def can_answer(expected: Expected, quote: Facts, asked: Facts, *, units: frozens
     if units and expected is not Expected.DATE:
         return any(base_unit(number) in units or number.unit in _OF_ANYTHING for number in new_numbers)
     if expected in (Expected.DATE, Expected.NUMBER):
+        if expected is Expected.DATE and weekdays(quote.text, question=asked.text) - weekdays(
+            asked.text, question=asked.text
+        ):
+            return True
         in_a_row = quote.ordinals - asked.ordinals
         return bool(new_numbers or in_a_row) or any(not asked.states_date(date) for date in quote.dates)
     return True

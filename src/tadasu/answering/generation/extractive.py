@@ -76,6 +76,14 @@ class _Scored:
     covered: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class Contradiction:
+    """Both sides as they are written for a reader, cited, and the evidence numbers of each."""
+
+    text: str
+    sides: tuple[frozenset[int], ...]
+
+
 class ExtractiveWriter:
     """Quotes the deciding sentences word for word (white space aside); where sources differ, both sides."""
 
@@ -94,9 +102,8 @@ class ExtractiveWriter:
         with timed(ledger, Stage.GENERATE, provider="local", model=self.id, items=len(task.evidence)):
             chosen = self._choose(task)
         if isinstance(chosen, Conflict):
-            yield translate("Sources differ:", task.language)
-            for side in chosen.sides:
-                yield f"\n- {_attributed(side, task)} {_cited(side)}"
+            for line in _told(chosen, task):
+                yield line
             return
         previous: Quote | None = None
         listed = len(chosen) > 1 and all(quote.item for quote in chosen)
@@ -106,6 +113,14 @@ class ExtractiveWriter:
             space = " " if quote.text[-1].isascii() else ""
             previous = quote
             yield f"{gap}{mark}{quote.text}{space}{_cited(quote)}"
+
+    def contradiction(self, task: WritingTask) -> Contradiction | None:
+        """What the evidence says against itself about the question; None where it does not."""
+        chosen = self._choose(task)
+        if not isinstance(chosen, Conflict):
+            return None
+        sides = tuple(frozenset(side.numbers) for side in chosen.sides)
+        return Contradiction("".join(_told(chosen, task)), sides)
 
     def _choose(self, task: WritingTask) -> Sequence[Quote] | Conflict:
         question = task.query or task.question
@@ -133,7 +148,10 @@ class ExtractiveWriter:
             return items
         for lead in scored[:_LEADS]:
             others = [s.quote for s in scored if s is not lead and s.score >= _RIVAL * best.score]
-            if lead.score >= _LEADING * best.score and (conflict := find_conflict(question, lead.quote, others)):
+            if lead.score < _LEADING * best.score:
+                continue
+            conflict = find_conflict(question, lead.quote, others, evidence=task.evidence)
+            if conflict is not None:
                 sides = [side for side in conflict.sides if _holds(side, task)]
                 return Conflict(tuple(sides)) if len(sides) > 1 else sides or [lead.quote]
         return self._with_followers(question, scored)
@@ -155,6 +173,11 @@ class ExtractiveWriter:
                 covered |= other.covered
         place = {piece.number: at for at, piece in enumerate(_by_passage(chosen))}
         return sorted(chosen, key=lambda quote: (place[quote.evidence.number], quote.at))
+
+
+def _told(conflict: Conflict, task: WritingTask) -> list[str]:
+    lines = [translate("Sources differ:", task.language)]
+    return lines + [f"\n- {_attributed(side, task)} {_cited(side)}" for side in conflict.sides]
 
 
 def _able_first(question: str, scored: list[_Scored]) -> list[_Scored]:
