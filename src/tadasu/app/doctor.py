@@ -15,6 +15,7 @@ from tadasu.app.assets import models_folder
 from tadasu.app.calibration_findings import calibration_finding
 from tadasu.app.findings import Finding, Health, broken, failure, ok, warning
 from tadasu.app.statistics import cache_figures
+from tadasu.app.telemetry_findings import telemetry_findings
 from tadasu.errors import KeyMissing, StoreDamaged, TadasuError
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _MEGABYTE = 1_000_000
 async def diagnose(open_workspace: Callable[[], Tadasu], *, network: bool = True) -> tuple[Finding, ...]:
     """Every finding, the ones that others rest on first. Where the workspace cannot be opened, only what needs none.
 
-    `network` False leaves out the one check that talks to an outside service.
+    `network` False leaves out the checks that talk to an outside service.
     """
     found = [check_python(sys.version_info[:3]), check_analyser(), *check_shipped_models(models_folder())]
     try:
@@ -47,6 +48,7 @@ async def diagnose(open_workspace: Callable[[], Tadasu], *, network: bool = True
     found.append(_guarded("runs", lambda: _runs(container)))
     found.append(_guarded("web", lambda: _web(container)))
     found.extend(_chat(container, network=network))
+    found.extend(telemetry_findings(container.settings.telemetry, network=network))
     return tuple(found)
 
 
