@@ -12,11 +12,12 @@ from tadasu.core.runs import ActionKind, SearchMode, StopReason
 from tadasu.core.usage import Stage
 from tests.answering.correction.scripted_world import Played, World, play, worlds
 
+EXHAUSTED = {StopReason.SEARCHES_EXHAUSTED, StopReason.NO_OTHER_SEARCH}
 ENDS = {
     Verdict.CORRECT: {StopReason.CORRECT},
-    Verdict.AMBIGUOUS: {StopReason.SEARCHES_EXHAUSTED, StopReason.NO_OTHER_SEARCH},
-    Verdict.INCORRECT: {StopReason.INCORRECT},
-    Verdict.NO_DOCUMENTS: {StopReason.NO_DOCUMENTS},
+    Verdict.AMBIGUOUS: EXHAUSTED,
+    Verdict.INCORRECT: {StopReason.INCORRECT} | EXHAUSTED,
+    Verdict.NO_DOCUMENTS: {StopReason.NO_DOCUMENTS, StopReason.INCORRECT} | EXHAUSTED,
     Verdict.GRADER_FAILED: {StopReason.GRADER_FAILED},
     Verdict.SEARCH_FAILED: {StopReason.SEARCH_FAILED},
     Verdict.BUDGET_SPENT: {StopReason.BUDGET_SPENT},
@@ -89,9 +90,15 @@ def _says_truly_why_it_stopped(played: Played) -> None:
     assert all(done.action.stop is None for done in corrected.rounds[:-1])
     assert corrected.stop in ENDS[last.verdict] | {StopReason.UNGRADED}
     assert bool(corrected.passages) is (last.action.kind is not ActionKind.ABSTAIN)
-    if corrected.stop is StopReason.SEARCHES_EXHAUSTED:
-        own = sum(done.mode is not SearchMode.WEB for done in corrected.rounds)
-        assert own == 1 + played.world.settings.max_searches
+    own = [done for done in corrected.rounds if done.mode is not SearchMode.WEB]
+    if corrected.stop in EXHAUSTED:
+        exhausted = len(own) == 1 + played.world.settings.max_searches
+        assert exhausted is (corrected.stop is StopReason.SEARCHES_EXHAUSTED)
+    if corrected.stop is StopReason.NO_DOCUMENTS:
+        assert not any(done.candidates for done in own)
+    if corrected.stop is StopReason.INCORRECT:
+        assert Verdict.INCORRECT in {done.verdict for done in corrected.rounds}
+        assert not {item.grade.level for item in corrected.passages} & {Level.HIGH, Level.MEDIUM}
     for done in corrected.rounds:
         levels = {one.grade.level for one in done.candidates}
         assert done.verdict is not Verdict.INCORRECT or levels == {Level.LOW}

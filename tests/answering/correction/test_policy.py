@@ -46,7 +46,7 @@ def test_closed_uses_what_is_good_and_nothing_that_was_not_checked(verdict: Verd
         ((UNGRADED, LOW), ActionKind.ABSTAIN),
         ((MEDIUM, UNGRADED), ActionKind.COMBINE),
     ):
-        action = next_action(verdict, progress(*held))
+        action = next_action(verdict, progress(*held, found=False))
         assert (action.kind, action.stop) == (kind, StopReason(name))
         assert admitted(StopReason(name), progress(*held)) == frozenset(held) & {HIGH, MEDIUM}
 
@@ -60,7 +60,7 @@ def test_open_uses_what_there_is_and_says_so(verdict: Verdict, name: str) -> Non
         ((LOW,), ActionKind.COMBINE, "reserve"),
         ((HIGH, UNGRADED), ActionKind.COMBINE, "good passages"),
     ):
-        action = next_action(verdict, progress(*held, settings=opened))
+        action = next_action(verdict, progress(*held, settings=opened, found=False))
         assert (action.kind, action.stop) == (kind, StopReason(name))
         assert word in action.reason
 
@@ -78,7 +78,9 @@ def test_abstain_ends_at_once_whatever_is_held_or_left(verdict: Verdict, name: s
 def test_a_later_round_that_brings_nothing_is_no_lack_of_documents() -> None:
     strict = CorrectionSettings(no_documents=Reaction.ABSTAIN)
     action = next_action(Verdict.NO_DOCUMENTS, progress(MEDIUM, settings=strict))
-    assert action.kind is ActionKind.COMBINE
+    assert (action.kind, action.stop) == (ActionKind.COMBINE, StopReason.SEARCHES_EXHAUSTED)
+    action = next_action(Verdict.NO_DOCUMENTS, progress(LOW, settings=strict, was_incorrect=True))
+    assert (action.kind, action.stop) == (ActionKind.ABSTAIN, StopReason.INCORRECT)
 
 
 def test_a_single_ungraded_passage_forbids_an_answer_only_where_that_is_configured() -> None:
@@ -115,6 +117,13 @@ def test_incorrect_asks_the_web_at_once_and_keeps_the_reserve_until_it_has_answe
         assert "reserve" in end.reason
         plain = progress(LOW, web_available=True, web_searches=1, was_incorrect=True)
         assert next_action(verdict, plain).kind is ActionKind.ABSTAIN
+
+
+def test_a_web_that_is_incorrect_does_not_end_what_is_ambiguous() -> None:
+    now = progress(MEDIUM, probes_left=True, searches=1, web_available=True, web_searches=1, last_mode=SearchMode.WEB)
+    assert next_action(Verdict.INCORRECT, now).kind is ActionKind.SEARCH_AGAIN
+    end = next_action(Verdict.INCORRECT, progress(MEDIUM, web_available=True, web_searches=1))
+    assert (end.kind, end.stop) == (ActionKind.COMBINE, StopReason.SEARCHES_EXHAUSTED)
 
 
 def test_where_the_web_cannot_be_searched_our_documents_get_their_other_searches() -> None:

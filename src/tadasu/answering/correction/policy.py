@@ -144,37 +144,38 @@ def next_action(verdict: Verdict, progress: Progress) -> Action:
     return action
 
 
+def _ended(progress: Progress) -> tuple[StopReason, str]:
+    """Why no other search follows where none was CORRECT."""
+    if progress.searches < progress.settings.max_searches:
+        return StopReason.NO_OTHER_SEARCH, "no other search is left to try"
+    return StopReason.SEARCHES_EXHAUSTED, "searches are exhausted"
+
+
 def _after_ambiguous(progress: Progress) -> Action:
     if progress.may_search:
         return Action(ActionKind.SEARCH_AGAIN, "the verdict is AMBIGUOUS and searches are left")
     if progress.may_search_web:
         return Action(ActionKind.SEARCH_WEB, "still AMBIGUOUS with no search left: the web is added")
-    if progress.searches < progress.settings.max_searches:
-        stop, why = StopReason.NO_OTHER_SEARCH, "still AMBIGUOUS and no other search is left to try"
-    else:
-        stop, why = StopReason.SEARCHES_EXHAUSTED, "still AMBIGUOUS and searches are exhausted"
+    stop, why = _ended(progress)
     if admitted(stop, progress):
-        return Action(ActionKind.COMBINE, f"{why}: the best of all rounds is used", stop)
-    return Action(ActionKind.ABSTAIN, f"{why}: nothing that was graded is good enough", stop)
+        return Action(ActionKind.COMBINE, f"still AMBIGUOUS and {why}: the best of all rounds is used", stop)
+    reason = f"still AMBIGUOUS and {why}: nothing that was graded is good enough"
+    return Action(ActionKind.ABSTAIN, reason, stop)
 
 
 def _after_incorrect(progress: Progress) -> Action:
     if progress.may_search_web:
         return Action(ActionKind.SEARCH_WEB, "the verdict is INCORRECT: the web is asked, our passages stay in reserve")
-    # Where the web was asked it has had the last word; without one, our documents get their other searches first.
+    # Where the web found nothing either, our documents are not searched again: without a web, they are first.
     if progress.may_search and not progress.web_searches:
         return Action(ActionKind.SEARCH_AGAIN, "the verdict is INCORRECT and there is no web: another search")
-    levels = admitted(StopReason.INCORRECT, progress)
-    if levels & GOOD:
+    if progress.holds_good:
+        if progress.may_search:
+            return Action(ActionKind.SEARCH_AGAIN, "nothing better was found: another search")
+        stop, _ = _ended(progress)
         why = "nothing better was found: the good passages of earlier rounds are used"
-        return Action(ActionKind.COMBINE, why, StopReason.INCORRECT)
-    if Level.UNGRADED in levels:
-        why = "INCORRECT and nothing better was found: passages go on unchecked, as configured"
-        return Action(ActionKind.COMBINE, why, StopReason.INCORRECT)
-    if levels:
-        why = "INCORRECT and nothing better was found: the reserve is used, with a warning"
-        return Action(ActionKind.COMBINE, why, StopReason.INCORRECT)
-    return Action(ActionKind.ABSTAIN, "INCORRECT and nothing better was found", StopReason.INCORRECT)
+        return Action(ActionKind.COMBINE, why, stop)
+    return _end(StopReason.INCORRECT, progress, "INCORRECT and nothing better was found")
 
 
 def _after_nothing(progress: Progress) -> Action:
@@ -185,7 +186,13 @@ def _after_nothing(progress: Progress) -> Action:
         return Action(ActionKind.SEARCH_WEB, "no passage was found: the web is asked")
     if progress.may_search and progress.found and (progress.holds_good or not progress.seen_all):
         return Action(ActionKind.SEARCH_AGAIN, "no further passage was found: another search")
-    return _end(StopReason.NO_DOCUMENTS, progress, why)
+    # What brings nothing in a later round is no lack of documents.
+    if not progress.found:
+        return _end(StopReason.NO_DOCUMENTS, progress, why)
+    if progress.was_incorrect and not progress.holds_good:
+        return _end(StopReason.INCORRECT, progress, "INCORRECT and nothing better was found")
+    stop, _ = _ended(progress)
+    return _end(stop, progress, why)
 
 
 def _after_failed_search(progress: Progress) -> Action:
@@ -198,9 +205,7 @@ def _after_failed_search(progress: Progress) -> Action:
 
 
 def _end(stop: StopReason, progress: Progress, why: str) -> Action:
-    reaction = progress.settings.reaction(stop)
-    # What no search brings in a later round is no lack of documents.
-    if reaction is Reaction.ABSTAIN and not (stop is StopReason.NO_DOCUMENTS and progress.found):
+    if progress.settings.reaction(stop) is Reaction.ABSTAIN:
         return Action(ActionKind.ABSTAIN, f"{why}: no answer, as configured", stop)
     levels = admitted(stop, progress)
     if levels & GOOD:
