@@ -13,6 +13,7 @@ from tadasu.answering.correction import policy
 from tadasu.app.settings_file import HEAD, settings_tables
 from tadasu.cli.application import app
 from tadasu.cli.demo import PATHS
+from tadasu.cli.dropped_pages import WORDS
 from tadasu.cli.error_words import kinds
 from tadasu.cli.exits import MEANINGS
 from tadasu.cli.help_language import help_texts
@@ -23,7 +24,7 @@ _SPEAKERS = {"say": 0, "ok": 1, "warning": 1, "Finding": 2}
 
 def messages() -> set[str]:
     """All of them."""
-    found = {*HEAD, *PATHS.values(), *MEANINGS.values(), "Exit codes", "Example:", "Examples:"}
+    found = {*HEAD, *PATHS.values(), *MEANINGS.values(), *WORDS.values(), "Exit codes", "Example:", "Examples:"}
     for folder in ("cli", "app"):
         for file in sorted((PACKAGE / folder).glob("*.py")):
             found |= set(_spoken(ast.parse(file.read_text(encoding="utf-8")), doctor=folder == "app"))

@@ -129,7 +129,7 @@ def strip_words(frame: Frame, record: StripRecord) -> str:
         StripFate.BELOW_THRESHOLD: "dropped: below the threshold",
         StripFate.DUPLICATE: "dropped: says the same as another",
         StripFate.OVER_BUDGET: "dropped: over the token budget",
-        StripFate.HOSTILE: "dropped: its page gives orders to a model",
+        StripFate.HOSTILE: "dropped: it speaks to a language model",
     }[record.fate]
     detail = f" ({one_line(record.detail, 120)})" if record.detail else ""
     return f"{frame.say(words)} · {record.score:.2f}{detail}"

@@ -122,3 +122,16 @@ def test_the_web_reader_loads_trafilatura_only_for_a_page() -> None:
     )
     shown = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert shown.split() == ["False", "True"]
+
+
+@pytest.mark.parametrize(
+    ("text", "more"),
+    [
+        ("The harbour is eleven metres deep.", "It was dredged in 1987."),
+        ("港の深さは11メートルです。", "1987年に浚渫されました。"),
+    ],
+)
+def test_a_page_that_omits_the_tags_of_its_head_and_body_is_read_whole(text: str, more: str) -> None:
+    page = f"<!doctype html><meta charset=utf-8><title>T</title><main><p>{text}</p></main><p>{more}"
+    found = html_document(page.encode(), source="x")
+    assert (found.title, found.text) == ("T", f"{text}\n\n{more}")

@@ -32,6 +32,7 @@ _DROPPED = frozenset((
     "math", "canvas", "audio", "video", "select", "option", "button", "input", "textarea", "title", "meta", "link",
     "dialog",
 ))  # fmt: skip
+_METADATA = frozenset({"title", "meta", "link", "base", "style", "script", "noscript", "template"})
 _CHROME = re.compile(
     r"\b(?:nav(?:bar|igation)?|breadcrumbs?|cookie|share|social|related|sidebar|advert(?:isement)?s?|menu|pagination)\b",
     re.IGNORECASE,
@@ -88,6 +89,7 @@ def html_document(
         if not re.sub(r"<[^>]*>|\s", "", text):
             raise DocumentEmpty(source=source) from None
         raise DocumentDamaged(source=source, kind="HTML", reason=str(error)) from None
+    _mend_head(tree)
     title, date, language = _title(tree), _date(tree), (tree.get("lang") or tree.get("xml:lang") or "")[:2].lower()
     if as_seen:
         drop_unseen(tree)
@@ -144,6 +146,20 @@ def _main(tree: Any) -> Any:
             return found[0]
     bodies = tree.xpath("//body")
     return bodies[0] if bodies else tree
+
+
+def _mend_head(tree: Any) -> None:
+    """Content that the parser left in the head goes to the body: pages may omit both tags, and it knows no ``main``."""
+    for head in tree.xpath("/html/head"):
+        strays = [child for child in head if isinstance(child.tag, str) and child.tag not in _METADATA]
+        if not strays:
+            continue
+        bodies = tree.xpath("/html/body")
+        body = bodies[0] if bodies else etree.SubElement(head.getparent(), "body")
+        first = body.makeelement("div")
+        first.extend(strays)
+        first.tail, body.text = body.text, None
+        body.insert(0, first)
 
 
 def _prepare(tree: Any) -> None:
