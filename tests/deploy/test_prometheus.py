@@ -27,7 +27,7 @@ needs_promtool = pytest.mark.skipif(
 
 def promtool(*words: str | Path) -> subprocess.CompletedProcess[str]:
     assert PROMTOOL is not None
-    return subprocess.run([PROMTOOL, *map(str, words)], capture_output=True, text=True, timeout=60)
+    return subprocess.run([PROMTOOL, *map(str, words)], capture_output=True, text=True, timeout=300)
 
 
 def cases(folder: Path) -> list[Path]:
