@@ -45,12 +45,16 @@ def agreed(
     write_line(sys.stderr, clean(words))
     if yes or found.free:
         return True
-    if stdin_is_input or not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if stdin_is_input or not _terminal():
         raise ConsentMissing(estimate=words)
     if typer.confirm(frame.say("Go on?"), default=False, err=True):
         return True
     write_line(sys.stderr, frame.say("Nothing was begun."))
     return False
+
+
+def _terminal() -> bool:
+    return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def estimate_words(frame: Frame, found: Estimate, money: Money) -> str:
