@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,10 +30,11 @@ from tadasu.providers.scripted import ScriptedChat
 from tadasu.runtime.budget import Budget, Limits
 from tadasu.runtime.ledger import RunLedger
 from tadasu.runtime.world import FixedWorld
-from tadasu.storage.runs import SqlRunBook
+from tadasu.storage.runs import SqlRunBook, read_run, write_run
 from tests.answering.correction.worlds import Asked, ScriptedGrader, ScriptedSearch, ScriptedWeb, passage
 from tests.answering.writing import Words
 from tests.answering.writing import passage as written
+from tests.storage.some_runs import everyday_run
 
 ENGLISH = "What is the range of the PT-300?"
 BAD = [passage(f"bad{i}") for i in range(3)]
@@ -315,3 +317,14 @@ async def test_whatever_is_searched_for_the_writer_gets_the_question_byte_for_by
     assert question in "\n".join(message.content for message in answers.requests[0])
     assert run.stop is StopReason.SEARCHES_EXHAUSTED
     assert sum(call.stage is Stage.REWRITE for call in run.calls) == len(rewriting.requests)
+
+
+def test_a_run_from_before_these_fields_can_still_be_read() -> None:
+    record = json.loads(write_run(everyday_run()))
+    del record["stop"]
+    for done in record["rounds"]:
+        del done["queries"], done["action"]["stop"]
+    read = read_run(json.dumps(record))
+    assert read.stop is StopReason.NOT_RECORDED
+    assert read.rounds
+    assert all(done.queries == () and done.searches == 1 and done.action.stop is None for done in read.rounds)

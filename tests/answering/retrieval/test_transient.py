@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tadasu.answering.retrieval.fusion import FusionTable
 from tadasu.answering.retrieval.transient import merge_retrievals, rank_transient
 from tadasu.core.documents import Passage
-from tadasu.core.retrieved import Candidate, Retrieval
+from tadasu.core.retrieved import Candidate, DroppedPage, Retrieval
 from tadasu.core.vectors import PassageText
 from tadasu.text.analyze import content_terms
 from tests.answering.retrieval.small_index import TEXTS, passage_of
@@ -122,6 +122,12 @@ def test_merging_loses_no_passage_and_no_query(retrievals: list[Retrieval]) -> N
     assert {c.passage.id: set(c.queries) for c in merged.candidates} == expected
     assert [c.fused for c in merged.candidates] == sorted((c.fused for c in merged.candidates), reverse=True)
     assert merge_retrievals([merged]).candidates == merged.candidates
+
+
+def test_pages_that_could_not_be_used_are_kept_each_once() -> None:
+    wall, other = DroppedPage("https://a.example", "cookie_wall"), DroppedPage("https://b.example", "not_found")
+    merged = merge_retrievals([Retrieval("a", (), dropped=(wall,)), Retrieval("b", (), dropped=(wall, other))])
+    assert merged.dropped == (wall, other)
 
 
 def test_merging_nothing_is_refused() -> None:

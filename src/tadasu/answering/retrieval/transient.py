@@ -99,7 +99,8 @@ def merge_retrievals(retrievals: Sequence[Retrieval], *, k: int | None = None) -
     """One retrieval from those of several queries: each passage once, with every query that found it.
 
     A passage keeps its best fused score, ranks and similarities. Query, vector and term weights are those of the first
-    retrieval, whose question all the others serve. At most `k` candidates, best first; all where `k` is None.
+    retrieval, whose question all the others serve; pages that could not be used are those of all. At most `k`
+    candidates, best first; all where `k` is None.
 
     Raises ValueError for no retrieval at all.
     """
@@ -111,7 +112,8 @@ def merge_retrievals(retrievals: Sequence[Retrieval], *, k: int | None = None) -
             before = merged.get(candidate.passage.id)
             merged[candidate.passage.id] = candidate if before is None else _both(before, candidate)
     ordered = sorted(merged.values(), key=lambda candidate: (-candidate.fused, candidate.passage.id))
-    return replace(retrievals[0], candidates=tuple(ordered[:k]))
+    dropped = dict.fromkeys(page for retrieval in retrievals for page in retrieval.dropped)
+    return replace(retrievals[0], candidates=tuple(ordered[:k]), dropped=tuple(dropped))
 
 
 def _both(first: Candidate, second: Candidate) -> Candidate:
