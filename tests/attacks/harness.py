@@ -174,6 +174,11 @@ class Bench:
             self._search = HybridSearch(search=store, terms=store, encoder=self.encoder, weights=weights)
         return self._search
 
+    async def close(self) -> None:
+        """Give back the process that parses."""
+        if "outside" in self.__dict__:
+            await self.outside.close()
+
     async def run(
         self, question: str, pages: Sequence[WebPage], *, chat: ChatModel | None = None, grader: Grader | None = None
     ) -> Run:
@@ -215,7 +220,7 @@ def clean_page(topic: Topic, *, url: str = URL) -> WebPage:
 def order_of(attack: Attack, topic: Topic) -> Order:
     """What the page tells a model; its own honest text, the question and our prompts are no part of it."""
     clean = [page_document(one).text for one in attack.twins(topic)]
-    words = lxml.html.fromstring(f"<div>{attack.attack}</div>").text_content()
+    words = str(lxml.html.fromstring(f"<div>{attack.attack}</div>").xpath("string()"))
     return Order(words, attack.obeyed, known="\n".join((*clean, topic.question, topic.title, TEMPLATES)))
 
 

@@ -36,11 +36,6 @@ THROUGH = {
 }
 
 
-@pytest.fixture(scope="module")
-def bench() -> Bench:
-    return Bench()
-
-
 class Twins:
     """Runs without the attack, each made once."""
 
@@ -110,7 +105,9 @@ async def test_a_wrong_fact_never_stands_alone(bench: Bench, twins: Twins, attac
             assert in_conflict(run.answer, attack.wrong, topic.answers), (mode, run.answer.text)
 
 
-@pytest.mark.parametrize("attack", [one for one in ATTACKS if one.kind in {"forged_grade", "delimiter_break"}], ids=lambda a: a.id)
+@pytest.mark.parametrize(
+    "attack", [one for one in ATTACKS if one.kind in {"forged_grade", "delimiter_break"}], ids=lambda a: a.id
+)
 async def test_a_judge_that_obeys_what_is_outside_grades_as_without_the_attack(bench: Bench, attack: Attack) -> None:
     topic = TOPICS[attack.topic]
 

@@ -30,12 +30,13 @@ from tadasu.runtime.ledger import timed
 from tadasu.text.analyze import content_terms
 from tadasu.text.disguises import visible
 from tadasu.text.echoes import without_echoes
-from tadasu.text.injection import masked, speaks_to_model
+from tadasu.text.injection import masked, speaks_to_model, spoken_spans
 from tadasu.text.language import detect
 from tadasu.text.walls import wall_in
 
 _WEB_TENANT = "web:"
 _PASSAGES_REMEMBERED = 4096
+_QUOTED_CHARACTERS = 160
 _PAGE_CHARACTERS = 300_000
 """Of a longer page so much is read: a novel, with the time for it bounded."""
 
@@ -124,6 +125,7 @@ class WebReader:
             shortened, told = _shortened(parsed)
             document = page_document(page, question, parsed=shortened)
             if not document.text.strip():
+                dropped += _left_out(page.url, shortened.text, document.text)
                 continue
             whole = passages_of(document, self._counter)
             kept = nearest_by_words(whole, weights, most=self._passages_per_page)
@@ -131,6 +133,7 @@ class WebReader:
                 told = f"{told}{'; ' if told else ''}{len(kept)} of {len(whole)} passages were looked at"
             passages += kept
             dropped += [DroppedPage(page.url, "shortened", told)] if told else []
+            dropped += _left_out(page.url, shortened.text, document.text)
         return passages, dropped
 
     def _parsed(self, page: WebPage, ledger: Ledger) -> tuple[Parsed, DroppedPage | None]:
@@ -185,6 +188,21 @@ def _shortened(parsed: Parsed) -> tuple[Parsed, str]:
     )
     blocks = tuple(block for block in parsed.blocks if block.span.end <= cut)
     return replace(parsed, text=parsed.text[:cut], blocks=blocks), f"the first {cut} of {size} characters were read"
+
+
+def _left_out(url: str, before: str, after: str) -> list[DroppedPage]:
+    """What of a page was masked, with its beginning: somebody may want to know who tries."""
+    if before == after:
+        return []
+    told: list[DroppedPage] = []
+    orders = spoken_spans(before)
+    if orders:
+        start, end = orders[0]
+        said = " ".join(before[start:end].split())[:_QUOTED_CHARACTERS]
+        told.append(DroppedPage(url, "speaks_to_model", f"{len(orders)}: {said}"))
+    if masked(before) != after:
+        told.append(DroppedPage(url, "stuffed"))
+    return told
 
 
 def _text_of(passage: Passage) -> PassageText:

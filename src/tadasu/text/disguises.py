@@ -11,8 +11,8 @@ from tadasu.text.normalize import fold
 
 # Look-alikes of Latin letters, as far as they pass for one in a Latin word.
 _ALIKE = str.maketrans(
-    "АВСЕНІЈКМОРЅТХУаеорсухіјѕһԁԛԝɡɩ" "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορυχι",
-    "ABCEHIJKMOPSTXYaeopcyxijshdqwgi" "ABEZHIKMNOPTYXavopuxi",
+    "АВСЕНІЈКМОРЅТХУаеорсухіјѕһԁԛԝɡɩΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορυχι",
+    "ABCEHIJKMOPSTXYaeopcyxijshdqwgiABEZHIKMNOPTYXavopuxi",
 )
 _MIXED = re.compile(r"(?=\w*[A-Za-z])(?=\w*[\u0370-\u03ff\u0400-\u04ff\u0500-\u052f])\w+")
 _OTHER_SCRIPT = re.compile(r"[\u0370-\u03ff\u0400-\u052f]")
@@ -94,5 +94,3 @@ def _is_text(text: str) -> bool:
     letters = sum(unicodedata.category(c)[0] in "LZ" for c in text)
     words = " " in text.strip() or any("\u3040" <= c <= "\u9fff" for c in text)
     return words and letters >= 0.8 * len(text)
-
-

@@ -1,7 +1,7 @@
 """Text that speaks to a language model instead of to its readers: orders, forged grades, borrowed roles.
 
-By rules for the known kinds (see `orders`), in English and Japanese, sentence by sentence. What passes them is still only
-data wherever it goes; what they catch is not worth a place in an answer.
+By rules for the known kinds (see `orders`), in English and Japanese, sentence by sentence. What passes them is still
+only data wherever it goes; what they catch is not worth a place in an answer.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ def _spoken(text: str) -> Iterator[tuple[int, int]]:
     if not any(sure):
         return
     for at, (a, b, paragraph) in enumerate(units):
-        headed = at > 0 and units[at - 1][2] == paragraph and _FALSE_SOURCE.match(fold(text[slice(*units[at - 1][:2])]))
+        before = units[at - 1] if at else (0, 0, -1)
+        headed = before[2] == paragraph and _FALSE_SOURCE.match(fold(text[before[0] : before[1]]))
         if sure[at] or headed or _suspect_here(text[a:b], at, paragraph, units, sure):
             yield a, a + len(text[a:b].rstrip())
 

@@ -45,16 +45,20 @@ class Weight(enum.Enum):
 
 
 MARKS: Final = re.compile(
-    r"\s*(?:</?\s*(?:system|context|instructions?|assistant|evidence|prompt|user|passages?|documents?|doc|sources?|data|quote|untrusted"
-    r"|input|sys|s|文書|資料|参考資料)\b[^>\n]{0,40}>|<{1,3}/?(?:SYS|END|BEGIN)\b[^>\n]{0,60}>{0,3}|<\|[^|<>\n]{1,30}\|>|\[/?INST\])",
+    r"\s*(?:</?\s*(?:system|context|instructions?|assistant|evidence|prompt|user|passages?|documents?|doc"
+    r"|sources?|data|quote|untrusted"
+    r"|input|sys|s|文書|資料|参考資料)\b[^>\n]{0,40}>|<{1,3}/?(?:SYS|END|BEGIN)\b[^>\n]{0,60}>{0,3}|<\|[^"
+    r"|<>\n]{1,30}\|>|\[/?INST\])",
     re.IGNORECASE,
 )
 """A mark of a chat's turns, or of the borders between pieces of a prompt."""
 
 MENTIONED: Final = re.compile(
-    r"\b(?:such as|example|e\.g\.|like|sentences?|phrases?|strings?|words?|wording|prompt|attacks?|attackers?|says?|said|typed?|wrote|writes?|written"
+    r"\b(?:such as|example|e\.g\.|like|sentences?|phrases?|strings?|words?|wording|prompt|attacks?"
+    r"|attackers?|says?|said|typed?|wrote|writes?|written"
     r"|called|known as|inputs?|injections?|titled|reads?|asked|tells?|told|found|lines?)\b"
-    r"|例えば|たとえば|といった|という|などの?|と(?:入力|書|記|言)|のような|ような文|攻撃|文言|フレーズ|一文|文を|入力(?:す|し|され)",
+    r"|例えば|たとえば|といった|という|などの?|と(?:入力|書|記|言)|のような|ような文|攻撃|文言|フレーズ"
+    r"|一文|文を|入力(?:す|し|され)",
     re.IGNORECASE,
 )
 """What stands around an order that is only talked about."""

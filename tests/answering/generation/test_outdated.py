@@ -152,7 +152,9 @@ BOTH = {
         ),
     ],
 )
-async def test_sources_that_differ_are_both_shown_whatever_the_model_says(language: str, reply: str, shown: str) -> None:
+async def test_sources_that_differ_are_both_shown_whatever_the_model_says(
+    language: str, reply: str, shown: str
+) -> None:
     if language == "en":
         pieces = evidence(("a", "Employees receive 25 days."), ("b", "Employees receive 22 days."))
     else:

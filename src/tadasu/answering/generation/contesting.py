@@ -1,4 +1,4 @@
-"""Statements that say of others that they are wrong: corrections, honest ones and those that only call themselves so."""
+"""Statements that call others wrong: corrections, honest ones and those that only say so."""
 
 from __future__ import annotations
 
@@ -12,17 +12,22 @@ from tadasu.text.normalize import fold
 from tadasu.text.numbers import Number
 
 _CONTESTS = re.compile(
-    r"\b(?:correction|correct(?:ed)? (?:value|figure|number|price|date|year|answer|default)|the correct|outdated|out of date|superseded?s?"
-    r"|overrides?|misprints?|mistaken|erroneous|(?:is|was|are|were|be) wrong|no longer (?:valid|true|correct|applies)|never valid|contrary to"
+    r"\b(?:correction|correct(?:ed)? (?:value|figure|number|price|date|year|answer|default)|the correct"
+    r"|outdated|out of date|superseded?s?"
+    r"|overrides?|misprints?|mistaken|erroneous|(?:is|was|are|were|be) wrong|no longer (?:valid|true"
+    r"|correct|applies)|never valid|contrary to"
     r"|replaces? all|disregard|not be used|instead of the)\b"
-    r"|訂正|正しくは|が正しい|正しい情報|誤り|誤植|誤記|間違い|測り間違|旧(?:規則|情報|説|い)|古(?:い|く)|改正|昔のもの|最新の|破棄され",
+    r"|訂正|正しくは|が正しい|正しい情報|誤り|誤植|誤記|間違い|測り間違|旧(?:規則|情報|説|い)|古(?:い|く)"
+    r"|改正|昔のもの|最新の|破棄され",
     re.IGNORECASE,
 )
 _DENIED_BEFORE = re.compile(
-    r"\b(?:not|never|instead of|rather than|disregard|ignore|(?:figure|value|number|price|date|year) of|no longer)\b[^.;]{0,24}$"
+    r"\b(?:not|never|instead of|rather than|disregard|ignore|(?:figure|value|number|price|date|year) of"
+    r"|no longer)\b[^.;]{0,24}$"
 )
 _DENIED_AFTER = re.compile(
-    r"^[^。.;]{0,6}(?:ではな[くい]|でな[くい]|と(?:書かれ|され|いう)|は(?:誤|間違|古|旧)|の(?:値|数字|表記|記載)は?(?:誤|間違|古))"
+    r"^[^。.;]{0,6}(?:ではな[くい]|でな[くい]|と(?:書かれ|され|いう)|は(?:誤|間違|古|旧)|の(?:値|数字|表記"
+    r"|記載)は?(?:誤|間違|古))"
     r"|^[^.;]{0,24}\b(?:was never|is wrong|was wrong|is outdated|no longer|is not valid|wherever)\b"
 )
 

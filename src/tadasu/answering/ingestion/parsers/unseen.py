@@ -12,8 +12,10 @@ from typing import Any
 from tadasu.text.disguises import visible
 
 _HIDING = re.compile(
-    r"display:none|visibility:(?:hidden|collapse)|(?<![\w-])opacity:0*(?:\.0+)?(?![.\d])|font-size:0*(?:\.\d)?(?:px|pt|em|rem|%|;|$)"
-    r"|font-size:[01](?:\.\d+)?px|text-indent:-\d{3,}|(?:left|top|right|bottom):-\d{3,}|clip:rect\(0[^)]*\)|clip-path:inset\((?:50|100)%"
+    r"display:none|visibility:(?:hidden|collapse)|(?<![\w-])opacity:0*(?:\.0+)?(?![.\d])"
+    r"|font-size:0*(?:\.\d)?(?:px|pt|em|rem|%|;|$)"
+    r"|font-size:[01](?:\.\d+)?px|text-indent:-\d{3,}|(?:left|top|right|bottom):-\d{3,}"
+    r"|clip:rect\(0[^)]*\)|clip-path:inset\((?:50|100)%"
     r"|transform:(?:scale\(0|translate[xy]?\(-\d{3,})|color:transparent"
 )
 _NO_SIZE = re.compile(r"(?:max-)?(?:height|width):[01](?:px|em|rem|%)?(?:;|$)")
@@ -33,9 +35,8 @@ def drop_unseen(tree: Any) -> None:
         if element.getparent() is not None:
             element.drop_tree()
     for element in tree.iter():
-        if isinstance(element.tag, str):
-            if element.text:
-                element.text = visible(element.text)
+        if isinstance(element.tag, str) and element.text:
+            element.text = visible(element.text)
         if element.tail:
             element.tail = visible(element.tail)
 
