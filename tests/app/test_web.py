@@ -61,6 +61,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 async def asked(root: Path, monkeypatch: pytest.MonkeyPatch, question: str, **settings: str) -> Run:
+    monkeypatch.setenv("TADASU_FETCH__ENABLED", "false")  # the pages that are found do not exist
     for name, value in settings.items():
         monkeypatch.setenv(f"TADASU_WEB__{name}", value)
     tadasu = Tadasu.open(root)
