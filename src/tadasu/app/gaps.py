@@ -170,12 +170,12 @@ def _topics(
     queries: Sequence[str], encode: Callable[[Sequence[str]], FloatMatrix]
 ) -> list[tuple[frozenset[str], dict[str, int]]]:
     """Per topic: its questions, folded, and the number of the group of like ones that each is in."""
-    from tadasu.app.topics import ALIKE, BACKGROUND, TOGETHER, centred, grouped
+    from tadasu.app.topics import ALIKE, TOGETHER, centred, grouped
 
     texts = list(dict.fromkeys(map(fold, queries)))
     if not texts:
         return []
-    vectors = centred(encode(texts), encode(BACKGROUND))
+    vectors = centred(texts, encode)
     weights = [0] * len(texts)
     places = {text: place for place, text in enumerate(texts)}
     for query in queries:

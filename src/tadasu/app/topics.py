@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tadasu.text.analyze import content_terms
+from tadasu.text.language import detect
 from tadasu.text.normalize import fold
 
 if TYPE_CHECKING:
@@ -50,14 +51,27 @@ _DIGITS = re.compile(r"[0-9.,:/-]+")
 _TELLING = 3
 
 
-def centred(vectors: FloatMatrix, background: FloatMatrix) -> FloatMatrix:
-    """`vectors` (unit length, a row each) without what they and `background` have in common, at unit length again.
+def centred(texts: Sequence[str], encode: Callable[[Sequence[str]], FloatMatrix]) -> FloatMatrix:
+    """A vector of unit length for each of `texts`, without what all questions in its language have in common.
 
-    Encoders put all sentences into a narrow cone, so that a plain cosine hardly tells topics apart (Ethayarajh 2019).
+    Encoders put all sentences into a narrow cone, and each language into a corner of it (Ethayarajh 2019), so that a
+    plain cosine hardly tells topics apart and never brings two languages together. So each language's vectors are
+    taken from their own middle, which `BACKGROUND` keeps from being that of one topic.
     """
-    moved = vectors - np.concatenate((vectors, background)).mean(axis=0)
-    lengths = np.linalg.norm(moved, axis=1, keepdims=True)
-    return np.asarray(moved / np.where(lengths > 0.0, lengths, 1.0), dtype=vectors.dtype)
+    vectors = np.asarray(encode(texts), dtype=np.float64)
+    others = np.asarray(encode(BACKGROUND), dtype=np.float64)
+    japanese = np.array([_japanese(text) for text in texts], dtype=bool)
+    of_others = np.array([_japanese(text) for text in BACKGROUND], dtype=bool)
+    for flag in (True, False):
+        rows = japanese == flag
+        if rows.any():
+            vectors[rows] -= np.concatenate((vectors[rows], others[of_others == flag])).mean(axis=0)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(lengths > 0.0, lengths, 1.0), dtype=np.float32)
+
+
+def _japanese(text: str) -> bool:
+    return detect(text) == "ja"
 
 
 def grouped(vectors: FloatMatrix, *, least: float = TOGETHER, weights: Sequence[int] | None = None) -> list[list[int]]:
