@@ -63,7 +63,7 @@ class PageClient:
         return Got(page, address, keep=not kept & {"no-store", "private"})
 
     async def _robots_file(self, address: Address, *, ledger: Ledger) -> bytes:
-        """``/robots.txt`` of a site, under the same rules as a page, but for those of robots."""
+        """``/robots.txt`` of a site, empty where it has none; under the same rules as a page, but those of robots."""
         with timed(ledger, Stage.FETCH, provider=address.host, model="robots.txt"):
             for hop in range(self._settings.redirects + 1):
                 async with self._transport.get(
@@ -72,10 +72,11 @@ class PageClient:
                     if reply.status == 200:
                         return (await read_body(reply, most_bytes=MOST_BYTES)).data
                     if reply.status not in _REDIRECTS:
-                        missing = 400 <= reply.status < 500 and reply.status != 429
-                        raise Refused(Why.GONE if missing else Why.STATUS, f"HTTP {reply.status}")
+                        if 400 <= reply.status < 500 and reply.status != 429:
+                            return b""
+                        raise Refused(Why.STATUS, f"HTTP {reply.status}")
                     address = self._next(address, reply, hop)
-            raise Refused(Why.GONE, "its robots.txt redirects without end")
+            raise Refused(Why.REDIRECT, "its robots.txt redirects without end")
 
     def _next(self, address: Address, reply: Reply, hop: int) -> Address:
         location = reply.headers.get("location", "")

@@ -17,7 +17,7 @@ from tadasu.ports import Allowance, Clock, Errand, Ledger, Scheduler, Standing
 from tadasu.providers.fetching.addresses import Address, AddressPolicy, domain_of
 from tadasu.providers.fetching.client import Got, PageClient
 from tadasu.providers.fetching.page_cache import KeptPage, PageCache
-from tadasu.providers.fetching.refusals import SNIPPET_STANDS_IN, Refused, Why
+from tadasu.providers.fetching.refusals import OF_CONTENT, SNIPPET_STANDS_IN, Refused, Why
 from tadasu.providers.fetching.robots import Robots
 from tadasu.providers.fetching.settings import FetchSettings
 from tadasu.providers.fetching.transport import Resolver, Transport
@@ -214,6 +214,7 @@ class PageFetcher:
             raise Refused(Why.TIMEOUT, f"not there within {seconds:.3g} s") from None
         except Refused as refused:
             error = str(refused)
+            outcome = Outcome.OK if refused.why in OF_CONTENT else Outcome.FAILED
             raise
         except asyncio.CancelledError:
             outcome = Outcome.CANCELLED

@@ -54,6 +54,13 @@ SNIPPET_STANDS_IN = frozenset((
 """After these the search engine's snippet may still be used: the page is sound, we just do not get it."""
 
 
+OF_CONTENT = frozenset((
+    Why.MEDIA_TYPE, Why.CHARSET, Why.BOT_WALL, Why.COOKIE_WALL, Why.CONSENT, Why.JAVASCRIPT, Why.LOGIN_WALL,
+    Why.PAYWALL, Why.SOFT_404, Why.EMPTY,
+))  # fmt: skip
+"""The call went well, and what came is of no use."""
+
+
 class Refused(Exception):
     """A page is not used. `detail` is in our words only: nothing that a server sent is repeated in it."""
 

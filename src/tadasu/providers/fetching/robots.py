@@ -19,8 +19,8 @@ MOST_BYTES = 512 * 1024
 _SECONDS = 86_400.0
 _SECONDS_AFTER_FAILURE = 600.0
 _SITES = 512
-_NO_RULES = frozenset({Why.GONE, Why.REDIRECT, Why.TOO_LARGE, Why.BOMB, Why.ENCODING})
-"""There is no such file, or nothing in it that could be read as rules."""
+_NO_RULES = frozenset({Why.REDIRECT, Why.TOO_LARGE, Why.BOMB, Why.ENCODING})
+"""Nothing that could be read as rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ class Robots:
     async def check(self, address: Address, fetch: Callable[[Address], Awaitable[bytes]]) -> None:
         """Raise Refused (ROBOTS) where the site of `address` does not want it fetched.
 
-        `fetch` gets ``/robots.txt`` where it is not known. A site without one allows everything (Refused with GONE or
-        STATUS 4xx), one whose file cannot be had at the moment allows nothing (RFC 9309, 2.3.1.4).
+        `fetch` gets ``/robots.txt`` where it is not known, and nothing where there is none, which allows everything. A
+        site whose file cannot be had at the moment allows nothing (RFC 9309, 2.3.1.4).
         """
         rules = self._sites.get(address.origin)
         if rules is None or self._clock.elapsed() >= rules.until:
