@@ -118,6 +118,18 @@ def test_a_store_forgets_no_provider_that_may_still_keep_a_call_waiting() -> Non
     assert run_virtual(main()) == [True, True, False]
 
 
+def test_at_a_pace_that_was_lowered_a_call_waits_until_enough_starts_have_left_the_window() -> None:
+    async def main() -> list[float]:
+        store, ration = LocalLimits(LoopClock()), Ration(100, 10.0)
+        for _ in range(6):
+            assert (await store.admit("p", ration)).ticket
+            await asyncio.sleep(0.1)
+        # The starts were at 0.0, 0.1, … 0.5, and it is 0.6 now.
+        return [(await store.admit("p", ration.paced(share))).wait_s for share in (0.6, 0.5, 0.2, 0.1)]
+
+    assert run_virtual(main()) == pytest.approx([0.4, 0.5, 0.8, 0.9])
+
+
 # --- order -----------------------------------------------------------------------------------------
 
 
@@ -269,13 +281,15 @@ def test_the_run_is_asked_before_each_attempt_and_what_is_under_way_counts() -> 
             *(office.call(errand(usd=0.4), one, ledger=rich) for rich in [Deadline(usd=1.0)] * 3),
             return_exceptions=True,
         )
-        again = await asyncio.gather(office.call(errand(usd=0.2), one, ledger=run), return_exceptions=True)
+        again = await asyncio.gather(
+            *(office.call(errand(usd=0.2), one, ledger=run) for _ in range(3)), return_exceptions=True
+        )
         return refused, sum(isinstance(result, BudgetSpent) for result in dear), len([r for r in again if r is None])
 
     refused, dear, again = run_virtual(main())
     assert refused == 2, "three are under way, and the run allows three"
     assert dear == 1, "2 x $0.4 are under way of $1"
-    assert again == 1, "what has ended is in the ledger or nowhere"
+    assert again == 3, "what has ended, or was refused, is under way no more"
 
 
 def test_work_that_outlasts_the_deadline_is_broken_off() -> None:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tadasu.core.limits import Ration
+from tadasu.core.usage import Priority
 from tadasu.errors import ProviderError, ProviderLimited, ProviderUnreachable
 from tadasu.runtime.scheduling.breaker import Circuit
 from tadasu.runtime.scheduling.happenings import Happening
@@ -152,6 +153,37 @@ def test_turns_of_two_providers_that_wait_for_each_other_do_not_wait_for_ever() 
         return asyncio.get_running_loop().time()
 
     assert run_virtual(main()) < 9.0
+
+
+def test_who_may_pass_a_provider_whose_turns_are_all_blocked_is_told_when_the_last_other_turn_there_ends() -> None:
+    async def main() -> float:
+        office, seconds = scheduler(named={"p": Ration(2, None), "q": Ration(1, None)}), asyncio.sleep
+
+        async def within(first: str, second: str, *, before: float, after: float) -> float:
+            await seconds(before)
+            async with office.turn(errand(first), ledger=ledger()):
+                await seconds(1.0)
+                async with office.turn(errand(second), ledger=ledger()):
+                    await seconds(1.0)
+                done = asyncio.get_running_loop().time()
+                await seconds(after)
+            return done
+
+        async def first_in_line() -> float:
+            await seconds(0.6)
+            async with office.turn(errand("q", priority=Priority.HIGH), ledger=ledger()):
+                return 0.0
+
+        _, _, second_done, _ = await asyncio.gather(
+            within("q", "p", before=0.5, after=0.0),
+            within("p", "q", before=0.0, after=100.0),
+            within("p", "q", before=0.2, after=100.0),
+            first_in_line(),
+        )
+        assert _idle(office)
+        return second_done
+
+    assert run_virtual(main()) < 5.0
 
 
 def test_a_fault_within_a_turn_of_another_provider_is_that_ones_fault_only() -> None:

@@ -132,12 +132,6 @@ class Lane:
             while (first := self.line.first(now)) is not None and not first.wake():
                 self.line.remove(first)
 
-    def wake_all(self) -> None:
-        """Let everybody look: nobody gets a turn here for a while."""
-        with self.lock:
-            for waiter in self.line.everybody():
-                waiter.wake()
-
     def stalled(self) -> bool:
         """Whether all turns here wait for turns elsewhere, so that none of them can end before another one goes on."""
         with self.lock:
@@ -184,7 +178,4 @@ class Lane:
     def ended(self, place: Place, health: Health, now: float) -> Circuit | None:
         """What the end of a turn says about the provider; the circuit's state where it changed."""
         with self.lock:
-            changed = self.breaker.ended(health, now, trying=place.trying)
-            if changed is Circuit.OPEN:
-                self.wake_all()
-            return changed
+            return self.breaker.ended(health, now, trying=place.trying)
