@@ -42,11 +42,11 @@ def agreed(
     if found is None:
         return True
     words = estimate_words(frame, found, money_of(tadasu.settings))
+    if not (yes or found.free) and (stdin_is_input or not _terminal()):
+        raise ConsentMissing(estimate=words)
     write_line(sys.stderr, clean(words))
     if yes or found.free:
         return True
-    if stdin_is_input or not _terminal():
-        raise ConsentMissing(estimate=words)
     if typer.confirm(frame.say("Go on?"), default=False, err=True):
         return True
     write_line(sys.stderr, frame.say("Nothing was begun."))

@@ -45,7 +45,8 @@ def refusal_words(frame: Frame, sentence: str) -> str:
         details = details_of(kind.message, sentence)
         if details is not None:
             spoken = {name: frame.say(value) for name, value in details.items()}
-            return f"{frame.say(kind.message, **spoken)} {frame.say(kind.hint_template, **spoken)}"
+            gap = "" if frame.language == "ja" else " "
+            return frame.say(kind.message, **spoken) + gap + frame.say(kind.hint_template, **spoken)
     return frame.say(sentence)
 
 
