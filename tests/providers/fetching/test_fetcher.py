@@ -181,6 +181,21 @@ async def test_https_never_leads_back_to_http(tmp_path: Path) -> None:
     assert plain.asked == []
 
 
+async def test_a_proxy_is_used_where_it_is_named_and_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with HostileServer({"http://far.example.com:80/": reply(ARTICLE), **SOUND}) as server:
+        monkeypatch.setenv("HTTP_PROXY", server.url(""))
+        monkeypatch.setenv("ALL_PROXY", server.url(""))
+        direct, _ = await fetch([server.url("/")], settings(server))
+        assert server.paths == ["/"]
+        chosen = settings(server, proxy=server.url(""))
+        urls = ["http://far.example.com/", "http://10.0.0.1/", "http://2130706433/", "http://localhost/"]
+        found, _ = await fetch(urls, chosen, resolver=Names({}))
+    assert len(direct.pages) == 1
+    assert server.paths == ["/", "http://far.example.com:80/"]
+    assert [page.url for page in found.pages] == urls[:1]
+    assert reasons(found) == ["address"] * 3
+
+
 # --- what a server may cost ----------------------------------------------------------------------
 
 
