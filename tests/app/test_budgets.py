@@ -64,11 +64,11 @@ def place(root: Path) -> Iterator[Path]:
         file.unlink()
 
 
-def opened(place: Path, server: ChatServer, *, price: bool = True, **settings: Any) -> Tadasu:
+def opened(place: Path, server: ChatServer, *, price: bool = True, llm: bool = False, **settings: Any) -> Tadasu:
     chat = {"provider": "openai", "model": "house-1", "base_url": server.base_url, "max_tokens": 100}
     priced = {"price_in": 2.0, "price_out": 8.0} if price else {}
     # The first tier alone grades here, and the encoder is loaded once for all tests.
-    tadasu = Tadasu.open(place, chat=chat | priced, grading={"grader": "features"}, **settings)
+    tadasu = Tadasu.open(place, chat=chat | priced, grading={"grader": "llm" if llm else "features"}, **settings)
     tadasu.container.encoder = _encoder()
     return tadasu
 
@@ -209,3 +209,18 @@ def test_prices_come_from_the_own_setting_then_the_table_and_in_either_currency(
     assert money_of(settings).currency is Currency.JPY
     assert limits_of(load_settings(None, prices=prices, budget={"money": 300})).usd == pytest.approx(2.0)
     assert matching({"*": 1, "a*": 2, "abc": 3}, "ABC") == 3
+
+
+async def test_a_search_that_costs_something_is_known_to_the_day_and_one_that_does_not_leaves_no_trace(
+    place: Path,
+) -> None:
+    with ChatServer([Say("nothing that can be read", usage=USAGE)]) as server:
+        async with opened(place, server) as tadasu:
+            await tadasu.search(ASKED["en"][0])
+            assert spending(tadasu.container).broken_off.count == 0
+        async with opened(place, server, llm=True) as tadasu:
+            await tadasu.search(ASKED["en"][0])
+            found = spending(tadasu.container)
+    assert server.requests
+    assert (found.broken_off.count, found.total.runs) == (1, 0)
+    assert found.broken_off.usd == pytest.approx(len(server.requests) * COST)

@@ -15,13 +15,13 @@ from tadasu.answering.grading.fitting import LabelledScore
 from tadasu.answering.grading.signals import FLAT_SPREAD, language_of
 from tadasu.answering.ingestion.pipeline import passage_text
 from tadasu.app.labels import Label, weights_of
+from tadasu.app.unrecorded import unrecorded
 from tadasu.core.documents import Passage, Scope, Span
 from tadasu.core.grades import Grade
 from tadasu.core.ids import digest
 from tadasu.core.retrieved import Candidate, Retrieval
 from tadasu.core.runs import SearchMode
 from tadasu.errors import InputInvalid
-from tadasu.runtime.ledger import RunLedger
 from tadasu.text.language import detect
 from tadasu.text.segment import segment
 
@@ -90,7 +90,10 @@ class _Work:
 
     async def question(self, question: str, labels: Sequence[Label]) -> None:
         """One search, its grades, then those of labelled passages that it did not bring back."""
-        ledger = RunLedger(self._container.clock)
+        async with unrecorded(self._container, "labelled") as ledger:
+            await self._question(question, labels, ledger)
+
+    async def _question(self, question: str, labels: Sequence[Label], ledger: Ledger) -> None:
         retrieval = await self._container.search.search(
             question, k=self._container.settings.retrieval.k, scope=self._scope, mode=SearchMode.HYBRID, ledger=ledger
         )

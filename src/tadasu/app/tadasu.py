@@ -151,19 +151,20 @@ class Tadasu:
     ) -> Round:
         """One retrieval with its grades and verdict, and nothing done about it."""
         from tadasu.answering.correction.rounds import one_round
-        from tadasu.runtime.ledger import RunLedger
+        from tadasu.app.unrecorded import unrecorded
 
         _check(query)
-        return await one_round(
-            query,
-            search=self.container.search,
-            grader=self.container.grader,
-            k=k or self.settings.retrieval.k,
-            mode=mode,
-            scope=scope or Scope(reader=self.container.reader),
-            settings=self.container.correction,
-            ledger=RunLedger(self.container.clock),
-        )
+        async with unrecorded(self.container, "search") as ledger:
+            return await one_round(
+                query,
+                search=self.container.search,
+                grader=self.container.grader,
+                k=k or self.settings.retrieval.k,
+                mode=mode,
+                scope=scope or Scope(reader=self.container.reader),
+                settings=self.container.correction,
+                ledger=ledger,
+            )
 
     def trace(self, run_id: str = "last") -> Run:
         """The run with that id, or the latest; raises RunNotFound."""

@@ -131,7 +131,7 @@ def _show(frame: Frame, found: Spending) -> None:
         console.print(frame.say(text, count=f"{total.unpriced:,}"), style="yellow", soft_wrap=True)
     gone = found.broken_off
     if gone.count:
-        text = "Broken off or under way, in no row above: {count} questions, {cost} at the most."
+        text = "Besides, without a run (searches, labels, broken off, under way): {count} times, {cost} at the most."
         console.print(
             frame.say(text, count=f"{gone.count:,}", cost=found.money.shown(gone.usd)), style="dim", soft_wrap=True
         )
