@@ -157,7 +157,7 @@ def test_turns_of_two_providers_that_wait_for_each_other_do_not_wait_for_ever() 
 
 def test_who_may_pass_a_provider_whose_turns_are_all_blocked_is_told_when_the_last_other_turn_there_ends() -> None:
     async def main() -> float:
-        office, seconds = scheduler(named={"p": Ration(2, None), "q": Ration(1, None)}), asyncio.sleep
+        office, seconds = scheduler(named={"p": Ration(3, None), "q": Ration(1, None)}), asyncio.sleep
 
         async def within(first: str, second: str, *, before: float, after: float) -> float:
             await seconds(before)
@@ -169,16 +169,18 @@ def test_who_may_pass_a_provider_whose_turns_are_all_blocked_is_told_when_the_la
                 await seconds(after)
             return done
 
-        async def first_in_line() -> float:
-            await seconds(0.6)
-            async with office.turn(errand("q", priority=Priority.HIGH), ledger=ledger()):
-                return 0.0
+        async def alone(provider: str, *, before: float, takes: float) -> float:
+            await seconds(before)
+            async with office.turn(errand(provider, priority=Priority.HIGH), ledger=ledger()):
+                await seconds(takes)
+            return 0.0
 
-        _, _, second_done, _ = await asyncio.gather(
+        _, _, second_done, _, _ = await asyncio.gather(
             within("q", "p", before=0.5, after=0.0),
             within("p", "q", before=0.0, after=100.0),
             within("p", "q", before=0.2, after=100.0),
-            first_in_line(),
+            alone("p", before=0.0, takes=100.0),
+            alone("q", before=0.6, takes=0.0),
         )
         assert _idle(office)
         return second_done
