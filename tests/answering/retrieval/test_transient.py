@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tadasu.answering.retrieval.fusion import FusionTable
-from tadasu.answering.retrieval.transient import merge_retrievals, rank_transient
+from tadasu.answering.retrieval.transient import merge_retrievals, nearest_by_words, rank_transient
 from tadasu.core.documents import Passage
 from tadasu.core.retrieved import Candidate, DroppedPage, Retrieval
 from tadasu.core.vectors import PassageText
@@ -133,3 +133,17 @@ def test_pages_that_could_not_be_used_are_kept_each_once() -> None:
 def test_merging_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="nothing"):
         merge_retrievals([])
+
+
+@settings(max_examples=30)
+@given(st.integers(1, 8), st.sampled_from([("gauge pressure", "gauge.md"), ("東京都 天気", "京都.md")]))
+def test_of_a_long_page_those_with_the_words_are_looked_at_in_the_order_of_the_page(
+    most: int, asked: tuple[str, str]
+) -> None:
+    query, best = asked
+    passages = [passage_of(source, text) for source, text in TEXTS.items()]
+    kept = nearest_by_words(passages, dict.fromkeys(content_terms(query), 1.0), most=most)
+    assert kept == [passage for passage in passages if passage in kept]
+    assert len(kept) == min(most, len(passages))
+    assert best in {passage.source for passage in kept}
+    assert nearest_by_words(passages, {}, most=2) == passages[:2]  # no word says anything: the page's beginning
