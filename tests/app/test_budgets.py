@@ -131,7 +131,7 @@ async def test_a_limit_of_money_stops_the_call_and_the_evidence_is_quoted(place:
 
 async def test_a_day_in_yen_ends_when_its_money_does(place: Path) -> None:
     question, reply = ASKED["ja"]
-    settings = {
+    settings: dict[str, Any] = {
         "budget": {"day_money": 1.0, "time_zone": "Asia/Tokyo"},
         "prices": {"currency": "JPY", "jpy_per_usd": 150.0},
     }

@@ -154,7 +154,7 @@ def test_work_in_pieces_is_one_line_and_no_work_is_none() -> None:
     ledger = RunLedger(world)
     watch = Stopwatch(ledger, Stage.CHECK, provider="local", model="grounding")
     watch.finish()
-    assert ledger.calls == ()
+    assert len(ledger.calls) == 0
     for _ in range(3):
         world.advance(1.0)
         with watch:

@@ -7,9 +7,9 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Engine, Table, and_, case, delete, func, insert, select, true
+from sqlalchemy import ColumnElement, Engine, Table, and_, case, delete, func, insert, literal_column, select, true
 
 from tadasu.core.usage import Day, Outcome, Used, day_of
 from tadasu.storage.database import alone, translated
@@ -111,7 +111,7 @@ class SqlSpending:
     ) -> Sequence[Sums]:
         """One row per `by` from `begins` up to `ends` (None: without end), days in order, others dearest first."""
         key = {
-            By.DAY: func.substr(run_facts.c.created_at, 1, _MINUTE),
+            By.DAY: func.substr(run_facts.c.created_at, literal_column("1"), _MINUTE),
             By.MODEL: run_calls.c.model,
             By.STAGE: run_calls.c.stage,
             By.PROVIDER: run_calls.c.provider,
@@ -170,7 +170,8 @@ class SqlSpending:
         return [*of_tenant, within(table.c.created_at, begins, ends)]
 
 
-_MINUTE = len("2026-01-01T00:00")
+# Literals, because PostgreSQL does not see that two parameters of a grouping are the same.
+_MINUTE: Final[ColumnElement[int]] = literal_column(str(len("2026-01-01T00:00")))
 
 
 def _counted(condition: ColumnElement[bool]) -> ColumnElement[int]:
