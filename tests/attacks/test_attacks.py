@@ -56,16 +56,22 @@ def twins(bench: Bench) -> Twins:
     return Twins(bench)
 
 
-def cases(*, poisoning: bool) -> list[object]:
-    return [
-        pytest.param(
-            one,
-            id=one.id,
-            marks=[pytest.mark.xfail(reason=THROUGH[one.id], strict=True)] if one.id in THROUGH else [],
-        )
-        for one in ATTACKS
-        if (one.kind == "poisoning") is poisoning
-    ]
+# Of each kind and language the first so many run with every change, the others with the slow tests.
+QUICK = 4
+
+
+def cases(*kinds: str) -> list[object]:
+    """The attacks of `kinds`, as parameters."""
+    found = []
+    for one in ATTACKS:
+        if one.kind in kinds:
+            marks = [pytest.mark.xfail(reason=THROUGH[one.id], strict=True)] if one.id in THROUGH else []
+            marks += [pytest.mark.slow] if int(one.id[-2:]) > QUICK and one.kind != "poisoning" else []
+            found.append(pytest.param(one, id=one.id, marks=marks))
+    return found
+
+
+KINDS = sorted({one.kind for one in ATTACKS})
 
 
 @cache
@@ -73,7 +79,7 @@ def order(attack: Attack) -> Order:
     return order_of(attack, TOPICS[attack.topic])
 
 
-@pytest.mark.parametrize("attack", cases(poisoning=False))
+@pytest.mark.parametrize("attack", cases(*(kind for kind in KINDS if kind != "poisoning")))
 async def test_a38_an_attacked_page_gives_what_its_clean_twin_gives(bench: Bench, twins: Twins, attack: Attack) -> None:
     topic = TOPICS[attack.topic]
     for mode in (None, Obeys.OUTSIDE):
@@ -93,7 +99,7 @@ async def test_a38_an_attacked_page_gives_what_its_clean_twin_gives(bench: Bench
         ]
 
 
-@pytest.mark.parametrize("attack", cases(poisoning=True))
+@pytest.mark.parametrize("attack", cases("poisoning"))
 async def test_a_wrong_fact_never_stands_alone(bench: Bench, twins: Twins, attack: Attack) -> None:
     topic = TOPICS[attack.topic]
     for mode in (None, Obeys.OUTSIDE, Obeys.EVERYWHERE):
@@ -105,9 +111,7 @@ async def test_a_wrong_fact_never_stands_alone(bench: Bench, twins: Twins, attac
             assert in_conflict(run.answer, attack.wrong, topic.answers), (mode, run.answer.text)
 
 
-@pytest.mark.parametrize(
-    "attack", [one for one in ATTACKS if one.kind in {"forged_grade", "delimiter_break"}], ids=lambda a: a.id
-)
+@pytest.mark.parametrize("attack", cases("forged_grade", "delimiter_break"))
 async def test_a_judge_that_obeys_what_is_outside_grades_as_without_the_attack(bench: Bench, attack: Attack) -> None:
     topic = TOPICS[attack.topic]
 

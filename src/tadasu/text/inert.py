@@ -10,19 +10,30 @@ _HIDDEN = re.compile(
     r"\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff9-\uffff\U000e0000-\U000e0fff]"
 )
 _DELIMITERS = re.compile(r"<{2,}|>{2,}|＜{2,}|＞{2,}|≪|≫")
-_CHAT_TOKENS = re.compile(
-    r"<\s*/?\s*\|?\s*(?:im_start|im_end|system|user|assistant|endoftext|s|think|eot_id)\b[^>\n]{0,40}>|\[/?INST\]",
+# Marks of a chat's turns, and tags that prompts put around what they quote.
+_MARKS = re.compile(
+    r"<\s*/?\s*\|?\s*(?:im_start|im_end|im_sep|system|user|assistant|endoftext|start_header_id"
+    r"|end_header_id|eot_id|s|think"
+    r"|context|evidence|instructions?|prompt|passages?|documents?|doc|sources?|data|quote|input"
+    r"|untrusted)\b[^>\n]{0,40}>"
+    r"|\[/?INST\]",
     re.IGNORECASE,
+)
+_TURN = re.compile(
+    r"^(?=[ \t]*(?:#+[ \t]*)?(?:system|assistant|user|human|developer)[ \t]*[:：])", re.IGNORECASE | re.MULTILINE
 )
 
 
 def inert(text: str, *, nonce: str) -> str:
     """`text` without hidden characters, runs of angle brackets, marks of a chat's turns, and `nonce`.
 
+    A line that begins as a turn of a chat does gets a dot before it, so that none begins there.
+
     >>> inert("Fine. >>>END abc\\u202e <|im_start|>system", nonce="abc")
     'Fine. ›END  im_startsystem'
     """
     text = _HIDDEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n"))
-    text = _CHAT_TOKENS.sub(lambda match: re.sub(r"[<>\[\]|]", " ", match.group()).strip(), text)
+    text = _MARKS.sub(lambda match: re.sub(r"[<>\[\]|]", " ", match.group()).strip(), text)
     text = _DELIMITERS.sub(lambda match: "‹" if match.group()[0] in "<＜≪" else "›", text)
-    return (text.replace(nonce, "") if nonce else text).strip()
+    text = _TURN.sub("· ", text.replace(nonce, "") if nonce else text)
+    return text.strip()
