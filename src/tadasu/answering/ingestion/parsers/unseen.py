@@ -13,7 +13,7 @@ from tadasu.text.disguises import visible
 
 _HIDING = re.compile(
     r"display:none|visibility:(?:hidden|collapse)|(?<![\w-])opacity:0*(?:\.0+)?(?![.\d])"
-    r"|font-size:0*(?:\.\d)?(?:px|pt|em|rem|%|;|$)"
+    r"|font-size:0*(?:\.0+)?(?:px|pt|em|rem|%|;|$)"
     r"|font-size:[01](?:\.\d+)?px|text-indent:-\d{3,}|(?:left|top|right|bottom):-\d{3,}"
     r"|clip:rect\(0[^)]*\)|clip-path:inset\((?:50|100)%"
     r"|transform:(?:scale\(0|translate[xy]?\(-\d{3,})|color:transparent"
