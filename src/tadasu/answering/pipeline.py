@@ -123,7 +123,7 @@ class Pipeline:
             )
         refined = self._refined(corrected, query, ledger)
         if refined.evidence:
-            task = self._task(inquiry.question, query, language, refined, corrected.rounds[-1].verdict)
+            task = self._task(inquiry.question, query, language, refined, corrected.verdict)
             answer = await self._written(task, budget, listen)
         else:
             answer = abstain(corrected.reason, language=language)

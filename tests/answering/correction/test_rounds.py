@@ -11,7 +11,7 @@ import pytest
 
 from tadasu.answering.conversation import restate_by_rules
 from tadasu.answering.correction.loop import Corrected, CorrectionLoop
-from tadasu.answering.correction.policy import CorrectionSettings, Reaction
+from tadasu.answering.correction.policy import CorrectionSettings, Reaction, ReservePolicy
 from tadasu.answering.correction.query_writer import ChatQueryWriter, QueryWriter
 from tadasu.answering.generation import AnswerComposer, ChatWriter, ExtractiveWriter
 from tadasu.answering.pipeline import Inquiry, Pipeline
@@ -226,6 +226,17 @@ async def test_a_second_web_search_has_another_query_and_no_page_that_was_low() 
     assert len(web.asked) == len(set(web.asked)) >= 2
     ids = [[one.passage_id for one in done.candidates] for done in corrected.rounds]
     assert ids == [["m"], ["w0", "w1"], *[["w1"]] * (len(web.asked) - 1)]
+
+
+async def test_evidence_keeps_the_verdict_of_its_own_rounds() -> None:
+    web = ScriptedWeb([passage("w0", origin=Origin.WEB)])
+    settings = CorrectionSettings(max_searches=0, incorrect=ReservePolicy.USE_WITH_WARNING)
+    for own, expected in ((0.9, Verdict.CORRECT), (0.5, Verdict.AMBIGUOUS), (0.1, Verdict.INCORRECT)):
+        corrected, _ = await corrected_by(
+            ScriptedSearch([passage("m")]), ScriptedGrader({"m": own}), web, settings=settings
+        )
+        assert [item.passage.id for item in corrected.passages] == ["m"]
+        assert corrected.verdict is expected
 
 
 async def test_a_passage_that_comes_twice_is_graded_once() -> None:

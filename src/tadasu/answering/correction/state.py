@@ -29,6 +29,21 @@ class Corrected:
     warnings: tuple[str, ...] = ()
     stop: StopReason = StopReason.NOT_RECORDED
 
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of the retrieval that `passages` come from: that of a later round which brought none is no news.
+
+        NO_DOCUMENTS where there are none.
+        """
+        levels = {item.grade.level for item in self.passages}
+        if self.stop is StopReason.CORRECT:
+            return Verdict.CORRECT
+        if levels & GOOD:
+            return Verdict.AMBIGUOUS
+        if Level.UNGRADED in levels:
+            return Verdict.GRADER_FAILED
+        return Verdict.INCORRECT if levels else Verdict.NO_DOCUMENTS
+
 
 class LoopState:
     """The rounds so far, what they found, and which searches are left."""
