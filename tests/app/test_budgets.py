@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterator
 from functools import cache
@@ -106,6 +107,27 @@ async def test_a65_a_streamed_answer_costs_what_it_costs_unstreamed_also_when_th
         stages = {Stage.EMBED, Stage.RETRIEVE, Stage.GRADE, Stage.STRIP, Stage.GENERATE, Stage.CHECK}
         assert stages <= {call.stage for call in run.calls}
         assert all(call.duration_ms > 0.0 for call in run.calls)
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+async def test_a65_an_answer_that_is_broken_off_counts_for_its_day(place: Path, language: str) -> None:
+    question, reply = ASKED[language]
+
+    def stop(event: Event) -> None:
+        if isinstance(event, TextReleased):
+            task = asyncio.current_task()
+            assert task is not None
+            task.cancel()
+
+    with ChatServer([Say("\n\n".join([reply] * 40), usage=USAGE, piece=5)]) as server:
+        async with opened(place, server) as tadasu:
+            with pytest.raises(asyncio.CancelledError):
+                await asyncio.create_task(tadasu.ask(question, listen=stop))
+            found = spending(tadasu.container)
+    assert found.total.runs == 0
+    assert found.broken_off.count == 1
+    assert found.broken_off.usd > 0.0
+    assert found.broken_off.calls >= 5
 
 
 def _paid(run: Run) -> list[tuple[Stage, int, int, Outcome, Pricing]]:

@@ -25,7 +25,7 @@ from tadasu.runtime.budget import Budget, Limits
 from tadasu.runtime.day_budget import DayLimits, DayRules
 from tadasu.runtime.ledger import RunLedger
 from tadasu.runtime.world import FixedWorld
-from tadasu.storage.database import open_database
+from tadasu.storage.database import alone, open_database
 from tadasu.storage.runs import SqlRunBook, write_run
 from tadasu.storage.spending import By, SqlDayBook, SqlSpending
 from tests.storage.some_runs import everyday_run
@@ -131,6 +131,22 @@ async def test_a65_what_a_run_that_was_broken_off_took_counts_for_its_day(state:
             pytest.fail("it does not fit")
     gone = SqlSpending(state).broken_off(tenant="default", begins=None, ends=None)
     assert (gone.count, gone.calls, gone.usd) == (1, 1, 0.5)
+
+
+async def test_a_book_that_cannot_be_written_allows_nothing_and_loses_no_run(
+    state: Engine, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    quick = open_database(tmp_path / "state.db", busy_seconds=0.05)
+    rules = DayRules(SqlDayBook(quick), overall=DayLimits(usd=1.0))
+    budget = share(rules, "run-0001")
+    with alone(state):
+        with pytest.raises(BudgetSpent, match="what is left of the day cannot be looked up"):
+            async with budget.hold(Charge("a", usd=0.1)):
+                pytest.fail("nobody knows whether it fits")
+        budget.record(paid())
+        budget.break_off()
+    assert "run-0001" in caplog.text
+    quick.dispose()
 
 
 def _spend(place: str, worker: int, calls: int) -> int:

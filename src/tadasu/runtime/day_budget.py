@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 
 from tadasu.core.usage import DOLLARS, Charge, Day, Money, Used, day_of
-from tadasu.errors import DayBudgetSpent
+from tadasu.errors import BudgetSpent, DayBudgetSpent, StoreError
 from tadasu.ports import DayBook
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +83,25 @@ class DayBudget:
         self._money = money
 
     async def take(self, charge: Charge, *, used: Used) -> None:
-        """Enter `used`, what the run takes and holds, `charge` included; raises DayBudgetSpent if it does not fit."""
-        if any(limits.any for limits in self._limits.values()):
+        """Enter `used`, what the run takes and holds, `charge` included; raises DayBudgetSpent if it does not fit.
+
+        Where the book cannot be written, nobody knows what is left of the day: BudgetSpent says so.
+        """
+        if not any(limits.any for limits in self._limits.values()):
+            return
+        try:
             await asyncio.to_thread(self._enter, charge, used)
+        except StoreError as problem:
+            raise BudgetSpent(what=f"what is left of the day cannot be looked up: {problem}") from problem
 
     def keep(self, used: Used) -> None:
-        """Enter `used` whatever the limits are: it was spent."""
-        self._book.enter(
-            self._key, tenant=self._tenant, moment=self._moment, day=self._day, used=used, allow=lambda _all, _own: None
-        )
+        """Enter `used` whatever the limits are: it was spent. Never raises for a book that cannot be written."""
+        try:
+            self._book.enter(
+                self._key, tenant=self._tenant, moment=self._moment, day=self._day, used=used, allow=_whatever
+            )
+        except StoreError as problem:
+            _log.warning("What %s took cannot be kept in the book of the day: %s", self._key, problem)
 
     def _enter(self, charge: Charge, used: Used) -> None:
         def allow(of_all: Used, of_tenant: Used) -> None:
@@ -116,3 +129,7 @@ class DayBudget:
         raise DayBudgetSpent(
             what=charge.what, setting=setting, limit=limit, used=used, needed=needed, ends=self._day.ends_here
         )
+
+
+def _whatever(_all: Used, _own: Used) -> None:
+    """Allows everything."""
