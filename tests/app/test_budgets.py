@@ -14,6 +14,8 @@ import pytest
 from tadasu.answering.retrieval.embedders.onnx import OnnxEncoder
 from tadasu.app.assets import models_folder
 from tadasu.app.budgets import limits_of
+from tadasu.app.findings import Health
+from tadasu.app.price_findings import price_finding
 from tadasu.app.prices import chat_settings, matching, money_of, pair_price, search_price
 from tadasu.app.settings import load_settings
 from tadasu.app.settings_file import settings_text
@@ -246,3 +248,30 @@ async def test_a_search_that_costs_something_is_known_to_the_day_and_one_that_do
     assert server.requests
     assert (found.broken_off.count, found.total.runs) == (1, 0)
     assert found.broken_off.usd == pytest.approx(len(server.requests) * COST)
+
+
+@pytest.mark.parametrize(
+    ("settings", "health", "words"),
+    [
+        ({}, Health.OK, "No part of the settings costs anything."),
+        ({"chat": {"provider": "openai", "model": "no-such-9"}}, Health.WARNING, "said to be unpriced"),
+        (
+            {"chat": {"provider": "openai", "model": "no-such-9"}, "budget": {"day_money": 1}},
+            Health.WARNING,
+            "its calls are refused",
+        ),
+        (
+            {"chat": {"provider": "openai", "model": "no-such-9", "price_in": 1, "price_out": 1}},
+            Health.OK,
+            "Everything that costs something has a price",
+        ),
+        ({"web": {"provider": "tavily"}}, Health.WARNING, "said to be unpriced"),
+        ({"web": {"provider": "folder"}}, Health.OK, "No part of the settings costs anything."),
+    ],
+)
+def test_the_doctor_says_what_costs_something_and_has_no_price(
+    settings: dict[str, Any], health: Health, words: str
+) -> None:
+    found = price_finding(load_settings(None, **settings))
+    assert found.health is health
+    assert words in found.template

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from tadasu.app.assets import models_folder
 from tadasu.app.calibration_findings import calibration_finding
 from tadasu.app.findings import Finding, Health, broken, failure, ok, warning
+from tadasu.app.price_findings import price_finding
 from tadasu.app.statistics import cache_figures
 from tadasu.app.telemetry_findings import telemetry_findings
 from tadasu.errors import KeyMissing, StoreDamaged, TadasuError
@@ -48,6 +49,7 @@ async def diagnose(open_workspace: Callable[[], Tadasu], *, network: bool = True
     found.append(_guarded("runs", lambda: _runs(container)))
     found.append(_guarded("web", lambda: _web(container)))
     found.extend(_chat(container, network=network))
+    found.append(_guarded("prices", lambda: price_finding(container.settings)))
     found.extend(telemetry_findings(container.settings.telemetry, network=network))
     return tuple(found)
 
