@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+SLACK = 1.05
+"""Windows are so much longer than they need be: calls that leave a second apart may arrive a little closer together."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ration:
@@ -27,12 +30,12 @@ class Ration:
         """Starts, and the seconds in which no more than so many may be; None without a limit.
 
         >>> Ration(per_second=50.0).window, Ration(per_second=0.5).window
-        ((50, 1.0), (1, 2.0))
+        ((50, 1.05), (1, 2.1))
         """
         if self.per_second is None:
             return None
         starts = max(1, math.ceil(self.per_second))
-        return starts, starts / self.per_second
+        return starts, SLACK * starts / self.per_second
 
     def paced(self, pace: float) -> Ration:
         """The ration at a slower pace, a share in (0, 1]; never less than one call at a time."""

@@ -198,7 +198,7 @@ class RedisLimits:
             ticket, places, self._lease_ms, starts, round(seconds * 1000.0), limit, min(tokens, limit)
         )  # fmt: skip
         keys = [_key(provider, name) for name in ("places", "starts", "tokens", "closed")]
-        answer = await self._attempt(loop, lambda client: client.eval(_ADMIT, len(keys), *keys, *arguments))
+        answer = await self._attempt(loop, lambda _: loop.admit(keys=keys, args=arguments))
         if answer is None:
             return None
         word, wait_ms = answer[0].decode(), int(answer[1])
@@ -268,6 +268,7 @@ class _Loop:
 
     def __init__(self, client: Any) -> None:
         self.client = client
+        self.admit: Callable[..., Awaitable[Any]] = client.register_script(_ADMIT)
         self.held: dict[str, set[str]] = {}
         self._tasks: set[asyncio.Future[Any]] = set()
         self._renewal: asyncio.Task[None] | None = None

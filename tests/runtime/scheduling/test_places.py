@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tadasu.core.limits import Ration
+from tadasu.core.limits import SLACK, Ration
 from tadasu.core.usage import Priority
 from tadasu.errors import ProviderError, ProviderLimited, ProviderUnreachable
 from tadasu.runtime.scheduling.breaker import Circuit
@@ -116,7 +116,7 @@ def test_calls_that_ride_along_count_in_the_rates() -> None:
                     pass
         return asyncio.get_running_loop().time()
 
-    assert run_virtual(main()) == pytest.approx(3.0)
+    assert run_virtual(main()) == pytest.approx(3.0 * SLACK)
 
 
 def test_who_rides_on_a_turn_that_ends_first_keeps_its_place_and_gives_it_back() -> None:

@@ -224,7 +224,7 @@ def test_the_pace_is_halved_once_for_refusals_that_come_together_and_comes_back(
     pace = Pace()
     assert [pace.slower(0.0), pace.slower(0.1), pace.slower(0.9)] == [True, False, False]
     assert pace.share(0.9) == 0.5
-    for _ in range(50):
+    for _ in range(25):
         pace.faster()
     assert pace.share(1.0) == pytest.approx(0.75)
     assert pace.slower(2.0)

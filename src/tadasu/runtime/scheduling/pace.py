@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_STEP = 0.005
+_STEP = 0.01
 _SLOWEST = 0.01
 _FORGOTTEN_S = 60.0
 _ONE_EVENT_S = 1.0
