@@ -6,16 +6,19 @@ import pytest
 
 from tadasu.text.page_text import page_text
 from tadasu.text.walls import wall_in, wall_in_text
-from tests.providers.fetching import unseen_wall_pages, wall_pages
+from tests.providers.fetching import last_wall_pages, later_wall_pages, unseen_wall_pages, wall_pages
 from tests.providers.fetching.pages import Sample
 
+WALLS = (*wall_pages.WALLS, *later_wall_pages.WALLS, *last_wall_pages.WALLS)
+LOOK_ALIKES = (*wall_pages.LOOK_ALIKES, *later_wall_pages.LOOK_ALIKES, *last_wall_pages.LOOK_ALIKES)
 
-@pytest.mark.parametrize("sample", wall_pages.WALLS, ids=lambda sample: sample.name)
+
+@pytest.mark.parametrize("sample", WALLS, ids=lambda sample: f"{sample.name}: {sample.reason}")
 def test_a41_a_wall_is_called_by_its_name(sample: Sample) -> None:
     assert wall_in(sample.page) == sample.reason
 
 
-@pytest.mark.parametrize("sample", wall_pages.LOOK_ALIKES, ids=lambda sample: sample.name)
+@pytest.mark.parametrize("sample", LOOK_ALIKES, ids=lambda sample: sample.name)
 def test_a41_a_page_about_walls_is_none(sample: Sample) -> None:
     assert wall_in(sample.page) == ""
 

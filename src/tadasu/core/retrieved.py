@@ -168,7 +168,10 @@ class WebPage:
 
 @dataclass(frozen=True, slots=True)
 class DroppedPage:
-    """A page that was found and not used: its address, why (a stable word such as ``cookie_wall``), and in words."""
+    """A page that was found and not used, or only by its snippet or in part: its address, why, and details.
+
+    `reason` is a stable word such as ``cookie_wall``.
+    """
 
     url: str
     reason: str
@@ -177,7 +180,10 @@ class DroppedPage:
 
 @dataclass(frozen=True, slots=True)
 class FetchedPages:
-    """What fetching made of some pages, in their order: those that may be used, with body or snippet, and the rest."""
+    """What fetching made of some pages, in their order: those that may be used, with body or snippet, and the rest.
+
+    A page whose snippet stands in for it is in both.
+    """
 
     pages: tuple[WebPage, ...] = ()
     dropped: tuple[DroppedPage, ...] = ()

@@ -12,6 +12,14 @@ def _any(*patterns: str) -> re.Pattern[str]:
 
 SIGNS: Mapping[str, re.Pattern[str]] = {
     "bot_wall": _any(
+        r"画像認証",
+        r"画像.{0,24}(すべて|全て)選択して",
+        r"\b(certain|sure) that a (real )?person\b",
+        r"^select all (images|squares|pictures)\b",
+        r"(ロボット|ボット|自動プログラム)(による.{0,8})?(ではない|でない|ですか)",
+        r"スライダーを.{0,12}(動か|ドラッグ)",
+        r"^(drag|slide|move) the slider\b",
+        r"\b(high|large|unusual) number of requests\b.{0,30}\byour?\b",
         r"\b(verify|confirm|prove|sure|ensure|check)\w*\b.{0,40}\byou(’|'| a)?re\b.{0,12}\b(human|(not )?a "
         r"(ro)?bot|real)",
         r"\bif you are (a )?human\b",
@@ -45,6 +53,8 @@ SIGNS: Mapping[str, re.Pattern[str]] = {
         r"(キャプチャ|CAPTCHA)(認証)?を(完了|入力|解).{0,6}(ください|必要)",
     ),
     "cookie_wall": _any(
+        r"(クッキー|cookie).{0,6}(ご?利用|使用)(いただけ|でき)(ない|ません)",
+        r"\bwithout (cookies|them) (we|you) can(not|'t|’t)\b",
         r"^(please )?(enable|accept|allow|activate|turn on|switch on)\b.{0,25}\bcookies?\b",
         r"\bplease (enable|accept|allow|turn on)\b.{0,25}\bcookies?\b",
         r"\b(must|need to|have to|should)\b.{0,12}\b(enable|accept|allow|turn on|have)\b.{0,25}\bcookies?\b",
@@ -61,6 +71,8 @@ SIGNS: Mapping[str, re.Pattern[str]] = {
         r"(クッキー|cookie).{0,16}が必要",
     ),
     "javascript_required": _any(
+        r"^(please )?(allow|permit|unblock) javascript\b",
+        r"\b(scripts|javascript) (is|are) (blocked|not supported|switched off)",
         r"^(please )?(enable|activate|turn on|switch on)\b.{0,12}\bjavascript\b",
         r"\b(please|must|need to|have to) (enable|activate|turn on|have)\b.{0,16}\bjavascript\b",
         r"\b(this|the|our) (site|website|page|app|application|content)\b.{0,30}\b(requires?|needs?|without"
@@ -75,6 +87,13 @@ SIGNS: Mapping[str, re.Pattern[str]] = {
         r"javascript(が|の設定が|は)(無効|オフ|必要)",
     ),
     "login_wall": _any(
+        r"\brequires? (authentication|a log-?in|that you log in)\b",
+        r"には、?(認証|本人確認)が必要です",
+        r"パスワードを(ご?入力)(して)?ください",
+        r"\b(you are|you're|you’re) not (logged|signed)[ -]?in\b",
+        r"\b(available|open|visible) to\b.{0,40}\b(students|members|staff|employees|users)\b.{0,8}\bonly\b",
+        r"(ログイン|サインイン)(していません|されていません)",
+        r"(のみ|だけ)(が)?(閲覧|ご覧|アクセス)(でき|いただけ|可能)",
         r"^(please )?(log|sign)[ -]?in\b(?!.{0,24}\b(comment|reply|vote|save|share|bookmark))(?=.{0,30}\b(to"
         r"|first|again|with|or)\b)",
         r"\bplease (log|sign)[ -]?in\b",
@@ -95,6 +114,13 @@ SIGNS: Mapping[str, re.Pattern[str]] = {
         r"セッション.{0,14}(切れ(まし|てい|たため)|無効(です|にな)|タイムアウト|終了しま)",
     ),
     "paywall": _any(
+        r"^(want|like|wish) to read on\b",
+        r"^choose (a|the) (plan|subscription)\b",
+        r"全文(は|を).{0,20}(読者|会員|購読|有料)",
+        r"無料(記事|で).{0,14}(上限|制限)",
+        r"(会員|登録|購読)(登録)?すると.{0,12}(読|ご覧)",
+        r"\b(rest|remainder) of this\b.{0,16}\bfor (subscribers|members)",
+        r"\byour last free (article|story)\b",
         r"^(please )?subscribe\b.{0,24}\b(to|for)\b.{0,20}\b(read\w*|continue|unlock|access|unlimited|full|get"
         r"|more)",
         r"\b(please|or) subscribe to (continue|keep|read)",
@@ -118,6 +144,10 @@ SIGNS: Mapping[str, re.Pattern[str]] = {
         r"初月無料|[0-9０-９]{1,3}[日か]?月?間?無料(体験|トライアル|お試し)",
     ),
     "soft_404": _any(
+        r"\bnothing (here|at this (address|url))\b",
+        r"\bmistyped\b",
+        r"(アドレス|URL|リンク)(に|が).{0,8}(誤り|間違い|間違って)",
+        r"(アドレス|URL)には何も",
         r"^(error )?404\b(?!.{0,16}\b(is|was|means)\b)",
         r"\b(page|article|file|content|document|item|listing|post|link|url|address)\b.{0,36}\b(not (be )?found"
         r"|cannot be found|could ?n[o'’]t be found)\b",
@@ -133,11 +163,19 @@ SIGNS: Mapping[str, re.Pattern[str]] = {
         r"|available|gone)",
         r"(ページ|記事|ファイル|コンテンツ|お探しの|指定された|アクセスしようとした|要求された|URL|投稿|商品|情報).{0,26}(見つかり?ません|見つけられません|存在し(ません|ない)"
         r"|ございません)",
-        r"(ページ|記事|ファイル|コンテンツ|投稿|商品|掲載|公開|販売).{0,16}(削除され|移動(し|され|また)|(期間)?(が|は|を)終了(し|いた))",
+        r"(ページ|記事|ファイル|コンテンツ|投稿|商品|掲載|公開).{0,16}(削除され|移動(し|され|また)|(期間)?(が|は|を)終了(し|いた))",
         r"^(404|ページが(見つ|あり)|not found)",
         r"(削除|移動)された(か、?|可能性|ため)",
     ),
     "consent_page": _any(
+        r"\bwe and (selected|certain|our)\b.{0,20}\b(companies|third parties|partners)\b",
+        r"(閲覧|個人)(情報|データ|履歴).{0,20}第三者.{0,6}提供",
+        r"^同意し?(する|しない)$",
+        r"^(yes,? )?i (agree|do not agree)$",
+        r"\bwe\b.{0,50}\b(place|store|set|read|access|process)\b.{0,30}\b(cookies|information on|data on)\b",
+        r"^(i )?(agree|accept) and (close|continue)$",
+        r"^同意して(閉じる|続ける|続行)",
+        r"同意は?いつでも(撤回|変更)",
         r"^before you continue\b",
         r"\bwe value your privacy\b",
         r"\bwe\b.{0,12}\band\b.{0,6}\bour\b.{0,20}\bpartners\b",

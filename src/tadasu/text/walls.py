@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from tadasu.text.page_text import PageText, page_text
 from tadasu.text.wall_signs import SIGNS
@@ -17,7 +18,7 @@ from tadasu.text.wall_signs import SIGNS
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uff00-\uffef]")
 _CJK_WEIGHT = 2.5
 """A character of Japanese says about as much as so many letters."""
-_LONGEST_WALL = 9000
+_LONGEST_WALL = 5000
 _LITTLE, _LITTLE_BELOW_TITLE, _TEASER = 220, 450, 700
 _NOTHING = 40
 _ORDER = tuple(SIGNS)
@@ -31,13 +32,13 @@ _VENDORS = re.compile(
     r"|/_sec/cp_challenge|g-recaptcha|h-captcha|cf-turnstile|friendly-challenge|geo\.captcha",
     re.IGNORECASE,
 )
-_TO_READER = re.compile(r"\b(you|your|yours|we|our|us|please)\b", re.IGNORECASE)
+_TO_READER = re.compile(r"\b(you|your|yours|we|our|us|please|sorry)\b", re.IGNORECASE)
 _OF_READER = re.compile(
     r"\b(browser|cookies?|javascript|security|secure|connection|access|verif\w*|log(ged|ging)?|sign(ed|ing)?|account"
     r"|subscri\w*|password|members?|membership|partners|consent|privacy|personal|device|web ?site|site|page"
     r"|reload\w*|refresh\w*|support|contact|e-?mail|again|home ?page|redirect\w*|plug-?in|extension|network"
     r"|requests?|block\w*|moment|wait|choices?|settings|preferences|reading|unlimited|trial|human|robot|bot|captcha|url|link|help|owner|issue|services"
-    r"|ads|advert\w*|register)\b",
+    r"|ads|advert\w*|register|displayed|scripts?|supported|process\w*|vendors|decision|signed)\b",
     re.IGNORECASE,
 )
 _BOILERPLATE = re.compile(
@@ -55,7 +56,7 @@ _TO_READER_JA = re.compile(
 )
 _OF_READER_JA = re.compile(
     r"ブラウザ|クッキー|cookie|javascript|アクセス|ログイン|会員|登録|購読|ページ|サイト|url|再読|再度|もう一度|時間をおい|設定|同意|広告|端末|パスワード"
-    r"|移動|確認|トップ|検索|記事|処理|セキュリティ|接続|制限|管理者|サービス|利用規約|プライバシー",
+    r"|移動|確認|続行|続ける|入力|送信|チェック|個人データ|トップ|検索|記事|処理|セキュリティ|接続|制限|管理者|サービス|利用規約|プライバシー",
     re.IGNORECASE,
 )
 
@@ -79,6 +80,8 @@ def wall_of(seen: PageText, *, vendors: bool = False) -> str:
     if vendors and content < _LITTLE and not signs.keys() - {"bot_wall", "cookie_wall"}:
         return "bot_wall"
     if found := _kind(seen.lines, seen.title):
+        return found
+    if found := _weakly(seen.lines):
         return found
     rest = [line for line in seen.lines if line != seen.title]
     if content >= _NOTHING or any(line[-1] in _ENDS for line in rest):
@@ -105,14 +108,33 @@ def _kind(lines: Sequence[str], title: str) -> str:
     return max(_ORDER, key=lambda kind: votes[kind])  # of equals the first
 
 
+_WEAK = (
+    ("cookie_wall", re.compile(r"\bcookies?\b|クッキー", re.IGNORECASE)),
+    ("javascript_required", re.compile(r"javascript", re.IGNORECASE)),
+    ("bot_wall", re.compile(r"\b(robot|bot|human|captcha|blocked)\b|ロボット|ボット|CAPTCHA", re.IGNORECASE)),
+)
+
+
+def _weakly(lines: Sequence[str]) -> str:
+    """What a page that says nothing but to its reader speaks of, where no sentence is one of a wall by itself."""
+    spoken = [sentence for sentence in _sentences(lines) if _speaks(sentence)]
+    if _weight(spoken) < _NOTHING or _content(lines) >= _NOTHING:
+        return ""
+    return next((kind for kind, word in _WEAK if any(word.search(sentence) for sentence in spoken)), "")
+
+
 def _signs(lines: Iterable[str]) -> Counter[str]:
     """How many sentences speak as each kind of wall does; what stands in quotation marks is said of others."""
     found: Counter[str] = Counter()
     for sentence in _sentences(lines):
-        bare = _QUOTED.sub(" ", sentence).strip() or sentence
-        for kind, pattern in SIGNS.items():
-            found[kind] += bool(pattern.search(bare))
-    return +found
+        found.update(_kinds(sentence))
+    return found
+
+
+@lru_cache(maxsize=4096)  # every sentence is asked about several times while its page is looked at
+def _kinds(sentence: str) -> tuple[str, ...]:
+    bare = _QUOTED.sub(" ", sentence).strip() or sentence
+    return tuple(kind for kind, pattern in SIGNS.items() if pattern.search(bare))
 
 
 def _content(lines: Iterable[str]) -> float:
@@ -130,7 +152,7 @@ def _complete(sentence: str, weight: float) -> bool:
 
 def _speaks(sentence: str) -> bool:
     bare = _QUOTED.sub(" ", sentence)
-    if _BOILERPLATE.search(bare) or any(pattern.search(bare) for pattern in SIGNS.values()):
+    if _kinds(sentence) or _BOILERPLATE.search(bare):
         return True
     if _CJK.search(bare):
         return bool(_TO_READER_JA.search(bare) and _OF_READER_JA.search(bare))

@@ -1,4 +1,4 @@
-"""A fourth set, written after the patterns had been extended for the third, and not fitted to since."""
+"""A fourth set, in unusual words on purpose. At the first look 4 of 14 walls were found; then they were added."""
 
 from __future__ import annotations
 

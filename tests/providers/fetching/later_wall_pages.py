@@ -1,4 +1,4 @@
-"""A third set, written after the patterns and looked at once: wordier walls among menus and headlines, closer look-alikes."""
+"""A third set: wordier walls among menus and headlines. At the first look 14 of 22 were found; then they were added."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """A second set of walls and of pages that only look like walls, written before the patterns that are held against it.
 
-Nothing in ``tadasu.text.walls`` may be fitted to these pages: what they show is how the patterns do on others' pages.
+Nothing in ``tadasu.text.walls`` is fitted to these pages.
 """
 
 from __future__ import annotations
