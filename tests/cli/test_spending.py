@@ -283,3 +283,17 @@ def test_what_costs_nothing_is_begun_without_a_word(call: Command, place: Path, 
     shown = call("-w", place, "ask", "--batch", questions, "--out", questions.with_suffix(".out"))
     assert "questions: about" not in shown.err
     assert "consent_missing" not in shown.err
+
+
+def test_every_reason_for_the_end_and_every_mark_has_words_in_both_languages() -> None:
+    from tadasu.app.gaps import Mark, Share
+    from tadasu.cli.frame import Frame
+    from tadasu.cli.gaps import _mark
+    from tadasu.cli.stats import _STOPS
+    from tadasu.text.messages import translate
+
+    assert set(_STOPS) == {stop.value for stop in StopReason}
+    shares = {share.mark: share for share in (Share(0, 1), Share(1, 10), Share(7, 20), Share(5, 12), Share(90, 100))}
+    assert set(shares) == set(Mark)
+    words = [*_STOPS.values(), *(_mark(Frame(lang="en"), share) for share in shares.values())]
+    assert [text for text in words if translate(text, "ja") == text] == []
