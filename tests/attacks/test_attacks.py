@@ -57,7 +57,7 @@ def twins(bench: Bench) -> Twins:
 
 
 # Of each kind and language the first so many run with every change, the others with the slow tests.
-QUICK = 4
+QUICK = 3
 
 
 def cases(*kinds: str) -> list[object]:
