@@ -6,6 +6,7 @@ The pages were written by somebody who had not seen the defences; see pages/READ
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 
 import pytest
@@ -60,7 +61,7 @@ def twins(bench: Bench) -> Twins:
 QUICK = 3
 
 
-def cases(*kinds: str) -> list[object]:
+def cases(*kinds: str) -> Sequence[object]:
     """The attacks of `kinds`, as parameters."""
     found = []
     for one in ATTACKS:
