@@ -10,6 +10,7 @@ PROMISED = {
     "Answer",
     "AnswerStatus",
     "Citation",
+    "Deferral",
     "Grade",
     "Level",
     "Reader",

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tadasu.core.answers import Answer, AnswerStatus, Citation, Reason
     from tadasu.core.documents import Reader, Scope
     from tadasu.core.grades import Grade, Level, Verdict
-    from tadasu.core.runs import Run
+    from tadasu.core.runs import Deferral, Run
 
 __version__ = "0.1.0"
 
@@ -31,6 +31,7 @@ _HOMES = {
     "Answer": "tadasu.core.answers",
     "AnswerStatus": "tadasu.core.answers",
     "Citation": "tadasu.core.answers",
+    "Deferral": "tadasu.core.runs",
     "Grade": "tadasu.core.grades",
     "Level": "tadasu.core.grades",
     "Reader": "tadasu.core.documents",
@@ -46,6 +47,7 @@ __all__ = [
     "Answer",
     "AnswerStatus",
     "Citation",
+    "Deferral",
     "Grade",
     "Level",
     "Reader",

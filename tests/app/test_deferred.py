@@ -26,6 +26,7 @@ from tadasu.errors import InputInvalid, ProviderUnreachable, RunNotFound
 from tadasu.ports import Encoder, Ledger, Standing
 from tadasu.runtime.world import FixedWorld
 from tadasu.storage.runs import read_run, write_run
+from tadasu.storage.spending import SqlSpending
 from tests.storage.some_runs import everyday_run
 
 IN_THE_WEB = {
@@ -174,6 +175,8 @@ async def test_a_web_that_is_down_leaves_the_first_answer_and_is_tried_again(
     assert [one.outcome for one in made] == [Outcome.FAILED]
     assert "no route" in made[0].reason
     assert tadasu.current(first.id) == first == tadasu.trace("last")
+    spending = SqlSpending(tadasu.container.state)
+    assert spending.broken_off(tenant=None, begins=None, ends=None).count == 1
     standing = tadasu.deferred(first)
     assert standing.open
     assert standing.job is not None

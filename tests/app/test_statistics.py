@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tadasu.app.statistics import figures, percentile, statistics
 from tadasu.core.documents import Reader
-from tadasu.core.runs import SearchMode
+from tadasu.core.runs import Deferral, SearchMode
 from tadasu.core.usage import Call, Pricing, Stage
 from tests.cli.samples import Runs, Shelf, abstained, answered, candidate, document, round_of
 
@@ -20,6 +22,17 @@ def test_figures_count_what_happened() -> None:
     assert found.corrected_share == 0.5
     assert (found.median_ms, found.p95_ms) == (42.0, 100.0)
     assert (found.cost.usd, found.cost.unpriced_calls) == (0.25, 1)
+
+
+def test_a_question_that_was_corrected_in_the_background_counts_once() -> None:
+    first = replace(abstained(), id="run-1", deferred=Deferral.PENDING, duration_ms=20.0)
+    better = replace(answered("q", run_id="run-2"), deferred=Deferral.DONE, corrects="run-1", duration_ms=900.0)
+    waiting = replace(abstained(), id="run-3", deferred=Deferral.PENDING, duration_ms=30.0)
+    found = figures([waiting, better, first])
+    assert (found.runs, found.answered, sum(found.abstained.values())) == (2, 1, 1)
+    assert sum(found.rounds.values()) == 2
+    assert found.p95_ms == 30.0
+    assert sum(stage.calls for stage in found.stages.values()) == len(first.calls + better.calls + waiting.calls)
 
 
 def test_no_run_gives_no_share() -> None:

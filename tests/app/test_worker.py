@@ -266,6 +266,11 @@ async def test_a_busy_database_is_waited_for_and_a_damaged_one_ends_the_worker(d
     queue.problem = None
     desk.beats.put_nowait(None)
     assert [one.outcome for one in await working] == [Outcome.DONE]
+    queue.problem = StoreBusy(path="state.db")
+    for _ in range(3):
+        desk.beats.put_nowait(None)
+    with pytest.raises(StoreBusy):
+        await worker.run(until_empty=True)
     queue.problem = StoreDamaged(path="state.db", reason="malformed")
     with pytest.raises(StoreDamaged):
         await worker.run()

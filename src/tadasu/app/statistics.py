@@ -136,22 +136,25 @@ def _moment(run: Run) -> datetime:
 
 
 def figures(runs: Sequence[Run]) -> RunFigures:
-    """Add up `runs`."""
-    reasons = Counter(run.answer.reason.value for run in runs if run.answer.reason is not None)
-    asked_web = sum(any(one.mode is SearchMode.WEB for one in run.rounds) for run in runs)
-    times = sorted(run.duration_ms for run in runs)
+    """Add up `runs`. A question that was answered at once and corrected later counts once, as it was corrected."""
+    replaced = {run.corrects for run in runs if run.corrects}
+    standing = [run for run in runs if run.id not in replaced]
+    reasons = Counter(run.answer.reason.value for run in standing if run.answer.reason is not None)
+    asked_web = sum(any(one.mode is SearchMode.WEB for one in run.rounds) for run in standing)
+    # Nobody waits for what goes on in the background.
+    times = sorted(run.duration_ms for run in runs if not run.corrects)
     return RunFigures(
-        runs=len(runs),
-        answered=sum(run.answer.status is AnswerStatus.ANSWERED for run in runs),
+        runs=len(standing),
+        answered=sum(run.answer.status is AnswerStatus.ANSWERED for run in standing),
         abstained=dict(sorted(reasons.items())),
-        verdicts=dict(sorted(Counter(run.verdict.value for run in runs if run.rounds).items())),
-        web_share=asked_web / len(runs) if runs else None,
-        corrected_share=sum(len(run.rounds) > 1 for run in runs) / len(runs) if runs else None,
+        verdicts=dict(sorted(Counter(run.verdict.value for run in standing if run.rounds).items())),
+        web_share=asked_web / len(standing) if standing else None,
+        corrected_share=sum(len(run.rounds) > 1 for run in standing) / len(standing) if standing else None,
         median_ms=percentile(times, 0.5),
         p95_ms=percentile(times, 0.95),
         cost=total(call for run in runs for call in run.calls),
-        rounds=dict(sorted(Counter(len(run.rounds) for run in runs).items())),
-        stops=dict(Counter(run.stop.value for run in runs).most_common()),
+        rounds=dict(sorted(Counter(len(run.rounds) for run in standing).items())),
+        stops=dict(Counter(run.stop.value for run in standing).most_common()),
         stages=_stages(runs),
     )
 

@@ -17,6 +17,9 @@ from tadasu.errors import NotFound, TadasuError
 if TYPE_CHECKING:
     from tadasu.ports import Clock, JobQueue
 
+_PATIENCE = 3
+"""How often a queue may be busy in a row before a worker with an end in sight gives up."""
+
 Do = Callable[[Job], Awaitable[Run]]
 Pause = Callable[[float], Awaitable[None]]
 
@@ -93,18 +96,29 @@ class Worker:
     ) -> list[Attempt]:
         """Work until `stop` is set, until nothing is due (`until_empty`), or until `at_most` attempts were made.
 
-        Cancelling it gives back the job in hand, too. Raises a StoreError where the queue itself fails for good.
+        Cancelling it gives back the job in hand, too. Raises a StoreError where the queue itself fails for good; a busy
+        one is asked again, for ever where neither bound is given.
         """
         stop = stop or asyncio.Event()
+        bounded = until_empty or at_most is not None
         made: list[Attempt] = []
+        refused = 0
         while not stop.is_set() and (at_most is None or len(made) < at_most):
-            claim = await self._claim()
+            try:
+                claim = await self._claim()
+                refused = 0
+            except TadasuError as problem:
+                refused += 1
+                if not problem.retryable or (bounded and refused > _PATIENCE):
+                    raise
+                await _first(self._pause(self._poll), stop.wait())
+                continue
             if claim is not None:
                 watch(Begun(claim.job, claim.attempt))
                 attempt = await self._attempt(claim, stop)
                 watch(attempt)
                 made.append(attempt)
-            elif until_empty or at_most is not None:
+            elif bounded:
                 break
             else:
                 await _first(self._pause(self._poll), stop.wait())
@@ -119,10 +133,6 @@ class Worker:
             if (claim := await claiming) is not None:
                 await asyncio.to_thread(self._queue.settle, claim, Settlement(Ending.GIVEN_BACK))
             raise
-        except TadasuError as problem:
-            if not problem.retryable:
-                raise
-            return None
 
     async def _attempt(self, claim: Claim, stop: asyncio.Event) -> Attempt:
         began = self._clock.elapsed()
