@@ -99,6 +99,11 @@ def test_the_web_gets_three_keywords_at_the_most(question: str) -> None:
     assert " ".join(used) == query
 
 
+def test_what_is_compared_and_in_what_is_in_the_web_query() -> None:
+    query = web_keywords("What is the difference between the KPT-340 and the MLD-120 in weight?")
+    assert query == "KPT-340 MLD-120 weight"
+
+
 def test_names_stay_in_the_web_query_even_where_they_are_more_than_three() -> None:
     query = web_keywords("Do the PT-300, the PT-500, the LD-90 and the FL-25 have the same display?")
     assert all(code in query for code in ("PT-300", "PT-500", "LD-90", "FL-25"))

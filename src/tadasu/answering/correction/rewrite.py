@@ -39,6 +39,8 @@ _QUOTED = re.compile(r"[\"“「『]([^\"”」』]{1,80})[\"”」』]")
 _EDGES = re.compile(r"^[\s?？。.!！、,:：]+|[\s?？。.!！、,:：]+$")
 _NOUN_KINDS = frozenset(("名詞", "接頭辞", "接尾辞", "形状詞", "記号"))
 _PRONOUNS = frozenset(("方", "こと", "もの", "とき", "ため", "場合"))
+_JOINTS = re.compile(r"\s*[\n,;?!]\s*|\s*[.:]\s+|\s+(?:and|or|versus|vs\.?|than|between)\s+", re.IGNORECASE)
+_COMPARING = re.compile(r"(?:differences?|compare[ds]?|comparison|differ|between|both|and|or)", re.IGNORECASE)
 _LONE = frozenset("年月日時分秒人個件回度円何誰方点上下中前後間内外")
 """Of one character, and nothing to search for when they stand alone."""
 _NOUN_RUN = re.compile(r"[一-鿿々〆ヶァ-ヺー・A-Za-z0-9À-ɏ%./_+#-]{2,}")
@@ -99,8 +101,9 @@ def anchors_only(question: str) -> str:
 def keyphrases(question: str) -> list[str]:
     """The runs of words of `question` that say something, in their order."""
     if detect(fold(question)) != "ja":
-        found = re.split(r"\s*[\n,;?!]\s*|\s*[.:]\s+", _unscaffolded(question, "\n"))
-        return list(dict.fromkeys(_EDGES.sub("", phrase) for phrase in found if re.search(r"\w", phrase)))
+        found = _JOINTS.split(_unscaffolded(question, "\n"))
+        phrases = list(dict.fromkeys(_EDGES.sub("", phrase) for phrase in found if re.search(r"\w", phrase)))
+        return [phrase for phrase in phrases if not _COMPARING.fullmatch(phrase)] or phrases
     bare, found, at = _unscaffolded(question, " "), [], 0
     for mention in re.finditer("|".join(map(re.escape, [*anchors(question), " "])), bare):
         found += [*_nouns(bare[at : mention.start()]), mention.group()]
