@@ -79,19 +79,35 @@ def _strings(node: ast.AST) -> Iterator[str]:
 
 def _reasons() -> Iterator[str]:
     """Reasons of actions: what `next_action` can say, found by asking it everything."""
-    from itertools import product
+    from itertools import combinations, product
 
-    from tadasu.core.grades import Verdict
+    from tadasu.core.grades import Level, Verdict
+    from tadasu.core.runs import SearchMode
 
     flags = (True, False)
-    for verdict, again, web, left, good in product(Verdict, flags, flags, flags, flags):
-        for incorrect, failed in product(policy.ReservePolicy, policy.Reaction):
-            settings = policy.CorrectionSettings(incorrect=incorrect, grader_failed=failed)
-            progress = policy.Progress(
-                searches=0 if again else settings.max_searches,
-                web_available=web,
-                probes_left=left,
-                holds_good=good,
-                settings=settings,
-            )
-            yield policy.next_action(verdict, progress).reason
+    held = [frozenset(some) for count in range(len(Level) + 1) for some in combinations(Level, count)]
+    modes = (SearchMode.HYBRID, SearchMode.WEB)
+    for incorrect, reaction in product(policy.ReservePolicy, policy.Reaction):
+        settings = policy.CorrectionSettings(
+            incorrect=incorrect,
+            ungraded=reaction,
+            grader_failed=reaction,
+            no_documents=reaction,
+            search_failed=reaction,
+            budget_spent=reaction,
+        )
+        for verdict, spent, web, asked, left in product(Verdict, flags, flags, flags, flags):
+            for levels, found, was_incorrect, seen_all, mode in product(held, flags, flags, flags, modes):
+                progress = policy.Progress(
+                    searches=settings.max_searches if spent else 0,
+                    web_searches=int(asked),
+                    web_available=web,
+                    probes_left=left,
+                    held=levels,
+                    found=found,
+                    was_incorrect=was_incorrect,
+                    seen_all=seen_all,
+                    last_mode=mode,
+                    settings=settings,
+                )
+                yield policy.next_action(verdict, progress).reason
