@@ -40,7 +40,9 @@ class Places:
 def parser() -> argparse.ArgumentParser:
     """The command's options."""
     built = argparse.ArgumentParser(prog="tadasu-train", description=(__doc__ or "").partition("\n\n")[2])
-    built.add_argument("step", choices=tuple(STEPS), help="what to do; `all` does the others in their order")
+    built.add_argument(
+        "step", choices=tuple(STEPS), help="what to do; `all` does the others in their order, but for `average`"
+    )
     built.add_argument("--smoke", action="store_true", help="a few rows and steps, in build/grader-smoke")
     built.add_argument("--rows", type=Path, help="folder of the rows; $TADASU_TRAINING, else build/grader")
     built.add_argument("--model", type=Path, help="folder to write the model to (default: models/grader)")
@@ -125,6 +127,16 @@ def export(given: argparse.Namespace, places: Places) -> None:
     )
 
 
+def average(given: argparse.Namespace, places: Places) -> None:
+    """Put the mean of the student and of the one it began with (`--begin-with`) in its place."""
+    from training.grader import finish
+
+    if given.begin_with is None:
+        raise FileNotFoundError("Name the other student with --begin-with FILE.")
+    told = finish.average(places.run, given.begin_with)
+    say(f"the mean of {places.run} and {given.begin_with} ({told['pairs']:,} pairs seen)")
+
+
 def card(given: argparse.Namespace, places: Places) -> None:
     """Measure the graph on CALIBRATE rows; write `student.md` and the list of what it was fitted on."""
     from training.grader import card as page
@@ -149,7 +161,7 @@ Step = Callable[[argparse.Namespace, Places], None]
 
 
 def everything(given: argparse.Namespace, places: Places) -> None:
-    """Rows, student, export, card, weighing."""
+    """Rows, student, export, card, weighing; a mean only where it is asked for by itself."""
     for step in (make_rows, train, export, card, weigh):
         say(f"{step.__name__.replace('_', ' ')} ...")
         step(given, places)
@@ -158,6 +170,7 @@ def everything(given: argparse.Namespace, places: Places) -> None:
 STEPS: dict[str, Step] = {
     "rows": make_rows,
     "student": train,
+    "average": average,
     "export": export,
     "card": card,
     "weigh": weigh,

