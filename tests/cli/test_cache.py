@@ -11,6 +11,7 @@ import pytest
 from tadasu.app.tadasu import Tadasu
 from tadasu.cli.run_tree import _call
 from tadasu.core import usage
+from tadasu.core.usage import DOLLARS
 from tests.cli.conftest import Call
 from tests.storage.valkey import Server
 
@@ -122,6 +123,6 @@ def test_a_server_is_shared_and_its_absence_is_a_warning(
 def test_a_run_says_what_it_was_spared() -> None:
     spared = usage.Call(usage.Stage.GRADE, "cache", "student-1", duration_ms=0.4, items=7, cached=7)
     scored = usage.Call(usage.Stage.GRADE, "local", "student-1", duration_ms=40.0, items=3)
-    assert "cache/student-1" in str(_call(spared))
-    assert "7 items · 7 from the cache · $0" in str(_call(spared))
-    assert "from the cache" not in str(_call(scored))
+    assert "cache/student-1" in str(_call(spared, DOLLARS))
+    assert "7 items · 7 from the cache · $0" in str(_call(spared, DOLLARS))
+    assert "from the cache" not in str(_call(scored, DOLLARS))

@@ -34,9 +34,13 @@ def save(file: Path, *runs: Run) -> None:
     book.close()
 
 
-@pytest.mark.parametrize(("language", "question"), [("en", "How long is the warranty?"), ("ja", "保証期間は何年ですか")])
+@pytest.mark.parametrize(
+    ("language", "question"), [("en", "How long is the warranty?"), ("ja", "保証期間は何年ですか")]
+)
 def test_a_lean_run_has_everything_but_its_texts(language: str, question: str) -> None:
-    web = replace(round_of(candidate("a"), number=2, mode=SearchMode.WEB), dropped=(DroppedPage("https://x", "bot_wall"),))
+    web = replace(
+        round_of(candidate("a"), number=2, mode=SearchMode.WEB), dropped=(DroppedPage("https://x", "bot_wall"),)
+    )
     run = answered(question, language=language, rounds=(round_of(candidate("b")), web))
     record = write_run(run)
     lean = read_lean(record)
