@@ -38,7 +38,7 @@ Licence: MIT, as that of the weights it was made from.
 ## Trained on
 
 TRAIN rows, as `tadasu.testing.splits` decides them by article: {groups:,} questions of {pairs:,} pairs were read in
-{minutes:.0f} minutes on {threads} threads ({steps:,} steps, seed {seed}; PyTorch on a CPU, bf16). What the clock cuts
+{minutes:.0f} minutes on {threads} ({steps:,} steps, seed {seed}; PyTorch on a CPU, bf16). What the clock cuts
 off is not the same twice, so a second run is alike, not equal. Passages without the answer: what our own search brings
 back, others of the same article, the right passage without the sentence of the answer or with another name in it, and a
 few at random; a question with another name, number or attribute in it has no right passage at all.{before}
@@ -66,7 +66,7 @@ _LIMITS = """
 ## Limits
 
 - Figures are on CALIBRATE rows and flatter a little: trials were chosen by them, a sample of them at a time.
-- Trained for {minutes:.0f} minutes on two cores; it was still getting better at the end.
+- Trained for {minutes:.0f} minutes on {threads}: more time and more questions would make it better.
 - Reads at most {question} tokens of a question, {title} of a title, and windows of {window} tokens of a text.
 - Questions were written by people who saw the passage, or by patterns; users' share fewer words with the answer.
 - English has few labelled questions here: much of what it knows of English is the teacher's.
@@ -103,7 +103,7 @@ def page(rows: Path, run: Path, model: Path, *, encoder: Path, figures: Mapping[
         "megabytes": (model / MODEL).stat().st_size / 1e6,
         "id": about["id"],
         "minutes": progress["seconds"] / 60,
-        "threads": plan["threads"],
+        "threads": "one thread" if plan["threads"] == 1 else f"{plan['threads']} threads",
         "seed": plan["seed"],
     }
     counts = {name: progress[name] for name in ("groups", "pairs", "steps")}
