@@ -84,7 +84,7 @@ async def test_a02_prose_without_numbers_is_ungraded_after_one_repair_and_the_po
     [only] = corrected.rounds
     assert only.verdict is Verdict.GRADER_FAILED
     assert all("(unparsed)" in one.grade.reason for one in only.candidates)
-    assert only.action.kind is (ActionKind.ABSTAIN if reaction is Reaction.CLOSED else ActionKind.COMBINE)
+    assert only.action.kind is (ActionKind.COMBINE if reaction is Reaction.OPEN else ActionKind.ABSTAIN)
     assert bool(corrected.passages) is (reaction is Reaction.OPEN)
 
 
