@@ -172,3 +172,25 @@ async def test_doctor_says_whether_the_service_grades(
         assert found["grading"].health is Health.ERROR
         assert "HTTP 401" in str(found["grading"].details["reason"])
         assert "[scorer]" in found["grading"].advice_template
+
+
+@pytest.mark.parametrize("manner", [Manner.FAULT, Manner.REFUSED, Manner.NAN, Manner.BEYOND, Manner.MISSING])
+@pytest.mark.parametrize(("question", "holds"), QUESTIONS)
+async def test_a11_what_could_not_be_graded_is_warned_of_and_never_said_to_be_missing(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch, question: str, holds: str, manner: Manner
+) -> None:
+    monkeypatch.setenv("THE_KEY", "hunter2-secret")
+    with ScorerServer([manner], scoring=scoring) as server:
+        run = await asked(
+            workspace, monkeypatch, question, server.base_url, CACHE__ENGINE="", SCORER__KEY_VARIABLE="THE_KEY"
+        )
+    lost = sum(one.grade.level is Level.UNGRADED for one in run.rounds[0].candidates)
+    [warning] = [one for one in run.warnings if "could not be graded" in one]
+    assert warning.startswith(f"{lost} of 3 passages could not be graded: ")
+    assert warning.endswith("(`tadasu doctor` says more)")
+    assert "hunter2-secret" not in warning
+    # The first passage sent is the one that holds the answer.
+    assert run.answer.reason is Reason.GRADER_FAILED
+    assert holds not in run.answer.text
+    said = {"en": "the answer may stand in one of them", "ja": "答えはそこにあるかもしれません"}
+    assert said[run.language] in run.answer.text

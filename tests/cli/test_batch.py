@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tadasu.cli.batch import BadLine, Line, read_lines, resume
+from tadasu.core.answers import Answer, AnswerStatus, Reason
 from tadasu.errors import InputInvalid, ProviderUnreachable, StoreDamaged
 from tests.cli.conftest import Call
 from tests.cli.samples import ScriptedTadasu, abstained
@@ -124,3 +125,56 @@ def test_resuming_refuses_a_file_of_another_kind_and_leaves_it_alone(tmp_path: P
     with pytest.raises(InputInvalid, match="is not a line that"):
         resume(other)
     assert other.read_text(encoding="utf-8") == text
+
+
+CAUSE = "3 of 3 passages could not be graded: the service is away (`tadasu doctor` says more)"
+
+
+@pytest.mark.parametrize("reason", [Reason.GRADER_FAILED, Reason.SEARCH_FAILED])
+@pytest.mark.parametrize(
+    ("lang", "said", "told"),
+    [
+        ("en", "1 could not be searched or graded", CAUSE),
+        ("ja", "1 件は検索または評価できませんでした", "3 件中 3 件の"),
+    ],
+)
+def test_a11_what_could_not_be_assessed_is_told_apart_and_tried_again(
+    call: Call, scripted: ScriptedTadasu, tmp_path: Path, reason: Reason, lang: str, said: str, told: str
+) -> None:
+    answer = Answer("Not known.", AnswerStatus.ABSTAINED, "en", reason=reason)
+    scripted.replies["b"] = abstained(answer=answer, warnings=(CAUSE,))
+    rows = '{"question": "a"}\n{"question": "b"}\n'
+    out = tmp_path / "runs.jsonl"
+    first = call("ask", "--batch", "-", "--out", out, "--lang", lang, stdin=rows)
+    assert first.code == 3
+    assert said in first.err
+    assert told in first.err
+    assert [json.loads(line)["id"] for line in out.read_text(encoding="utf-8").splitlines()] == ["line-1"]
+    again = call("ask", "--batch", "-", "--out", out, "--json", stdin=rows)
+    assert (again.json["skipped"], again.json["abstained"], len(again.json["unassessed"])) == (1, 0, 1)
+    assert again.json["unassessed"][0]["reason"] == reason.value
+    del scripted.replies["b"]
+    assert call("ask", "--batch", "-", "--out", out, stdin=rows).code == 0
+
+
+def test_a11_a_line_of_an_earlier_version_that_was_not_assessed_is_not_final(tmp_path: Path) -> None:
+    out = tmp_path / "runs.jsonl"
+    lines = [
+        {"id": "a", "run": "r-1", "reason": "grader_failed", "deferred": "none"},
+        {"id": "b", "run": "r-2", "reason": "insufficient", "deferred": "none"},
+        {"id": "c", "run": "r-3", "reason": "grader_failed", "deferred": "pending"},
+    ]
+    out.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    assert resume(out) == {"b", "c"}
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_a11_a_question_that_could_not_be_assessed_ends_with_5_and_says_why(
+    call: Call, scripted: ScriptedTadasu, lang: str
+) -> None:
+    answer = Answer("Not known.", AnswerStatus.ABSTAINED, "en", reason=Reason.GRADER_FAILED)
+    scripted.replies["b"] = abstained(answer=answer, warnings=(CAUSE,))
+    shown = call("ask", "b", "--lang", lang)
+    assert shown.code == 5
+    assert {"en": CAUSE, "ja": "3 件中 3 件のパッセージを評価できませんでした: the service is away"}[lang] in shown.out
+    assert call("ask", "b", "--json").json["warnings"] == [CAUSE]

@@ -14,7 +14,6 @@ from tadasu.answering.small_talk import asks_nothing
 from tadasu.core.answers import Answer, Reason
 from tadasu.core.documents import Scope
 from tadasu.core.events import Event, Listener, RunEnded, RunStarted, TextReleased, ignore
-from tadasu.core.grades import Verdict
 from tadasu.core.runs import Run, StopReason
 from tadasu.core.usage import Priority, Stage
 from tadasu.ports import Chance, Clock, Ids, Ledger, RunBook, TokenCounter, WritingTask
@@ -30,6 +29,7 @@ _NOTHING_ASKED = Corrected(
     reason=Reason.NO_QUESTION,
     stop=StopReason.NOTHING_ASKED,
 )
+_FAILED = frozenset({Reason.GRADER_FAILED, Reason.SEARCH_FAILED})
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class Pipeline:
             )
         refined = self._refined(corrected, query, ledger)
         if refined.evidence:
-            task = self._task(inquiry.question, query, language, refined, corrected.verdict)
+            task = self._task(inquiry.question, query, language, refined, corrected)
             answer = await self._written(task, budget, listen)
         else:
             answer = abstain(corrected.reason, language=language)
@@ -166,11 +166,12 @@ class Pipeline:
                     return event.answer
         raise AssertionError("a composer ends with AnswerFinished")
 
-    def _task(self, question: str, query: str, language: str, refined: Refined, verdict: Verdict) -> WritingTask:
+    def _task(self, question: str, query: str, language: str, refined: Refined, corrected: Corrected) -> WritingTask:
         return WritingTask(
             question=question,
             query=query if query != question else "",
-            verdict=verdict,
+            verdict=corrected.verdict,
+            silence=corrected.reason if corrected.reason in _FAILED else Reason.INSUFFICIENT,
             language=language,
             evidence=refined.evidence,
             today=self.clock.now().date().isoformat(),

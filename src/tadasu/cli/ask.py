@@ -9,7 +9,7 @@ import typer
 
 from tadasu.cli.asking import ask_once
 from tadasu.cli.consent import YesOption
-from tadasu.cli.exits import Exit
+from tadasu.cli.exits import Exit, exit_of_run
 from tadasu.cli.filters import LanguageFilter, SinceFilter, SourceFilter, UntilFilter, check_dates, scope_of
 from tadasu.cli.frame import Frame
 from tadasu.errors import InputInvalid
@@ -83,5 +83,4 @@ def ask(
             from tadasu.cli.conversation import converse
 
             return converse(frame, tadasu, runner, scope=scope, defer=defer)
-        runner.run(ask_once(frame, tadasu, question, scope=scope, defer=defer))
-    return None
+        return exit_of_run(runner.run(ask_once(frame, tadasu, question, scope=scope, defer=defer)))

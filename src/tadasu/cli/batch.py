@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tadasu.cli.consent import agreed
-from tadasu.cli.exits import Exit
+from tadasu.cli.error_words import refusal_words
+from tadasu.cli.exits import WITHOUT_VERDICT, Exit, exit_of_run
 from tadasu.cli.frame import Frame, clean, write_line
 from tadasu.cli.jsonable import answer_object, error_object, to_text
 from tadasu.cli.shared import Unexpected
@@ -22,6 +23,7 @@ from tadasu.errors import InputInvalid, StoreError, TadasuError, UsageError
 if TYPE_CHECKING:
     from tadasu.app.tadasu import Tadasu
     from tadasu.core.documents import Scope
+    from tadasu.core.runs import Run
 
 _EVERY_SECONDS = 3.0
 
@@ -46,17 +48,22 @@ class BadLine:
 
 @dataclass(slots=True)
 class Tally:
-    """How a batch went. `errors` holds one object a failed line: line, id (null where there is none), error."""
+    """How a batch went.
+
+    `errors` holds one object a failed line: line, id (null where there is none), error. `unassessed` holds one for each
+    question that has no answer because it could not be searched or graded: line, id, run, reason, warnings.
+    """
 
     answered: int = 0
     abstained: int = 0
     skipped: int = 0
     errors: list[dict[str, Any]] = field(default_factory=list)
+    unassessed: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def done(self) -> int:
         """Lines that are dealt with."""
-        return self.answered + self.abstained + self.skipped + len(self.errors)
+        return self.answered + self.abstained + self.skipped + len(self.errors) + len(self.unassessed)
 
 
 def ask_batch(
@@ -73,8 +80,9 @@ def ask_batch(
 ) -> Exit | None:
     """Ask every line of `source` (``-``: stdin), `concurrency` at once, if somebody agrees to what that may cost.
 
-    With `out`, answers are appended to it and ids that it holds already are skipped; failed lines are not written
-    there, so that the next call tries them again. Without, answers and failures go to stdout.
+    With `out`, answers are appended to it and ids that it holds already are skipped; failed lines, and questions that
+    could not be searched or graded, are not written there, so that the next call tries them again. Without, answers
+    and failures go to stdout.
     """
     rows = list(read_lines(_bytes_of(source), name="stdin" if source == "-" else source))
     if out is not None and source != "-" and out.exists() and out.samefile(Path(source).expanduser()):
@@ -89,7 +97,7 @@ def ask_batch(
         batch = _Batch(frame, tadasu, target=target, known=known, tally=tally, scope=scope, defer=defer)
         runner.run(batch.run(rows, concurrency=concurrency))
     _conclude(frame, tally, out)
-    return Exit.PARTIAL if tally.errors else None
+    return Exit.PARTIAL if tally.errors or tally.unassessed else None
 
 
 def read_lines(data: bytes, *, name: str) -> Iterator[Line | BadLine]:
@@ -153,7 +161,9 @@ def resume(out: Path) -> frozenset[str]:
     known: set[str] = set()
     for number, raw in enumerate(data[:whole].split(b"\n"), 1):
         if raw.strip():
-            known.add(_id_in(raw, f"{out}, line {number}"))
+            chosen, final = _id_in(raw, f"{out}, line {number}")
+            if final:
+                known.add(chosen)
     rest = data[whole:]
     if rest:
         if not (_FIRST_BYTES.startswith(rest) or rest.startswith(_FIRST_BYTES)):
@@ -163,7 +173,8 @@ def resume(out: Path) -> frozenset[str]:
     return frozenset(known)
 
 
-def _id_in(raw: bytes, where: str) -> str:
+def _id_in(raw: bytes, where: str) -> tuple[str, bool]:
+    """The id of a line, and whether it is final: earlier versions wrote what could not be searched or graded too."""
     try:
         row = json.loads(raw)
         run, chosen = row["run"], row["id"]
@@ -171,7 +182,8 @@ def _id_in(raw: bytes, where: str) -> str:
         raise _foreign(where) from None
     if not isinstance(run, str):
         raise _foreign(where)
-    return str(chosen)
+    failed = row.get("reason") in {reason.value for reason in WITHOUT_VERDICT} and row.get("deferred") != "pending"
+    return str(chosen), not failed
 
 
 def _foreign(where: str) -> InputInvalid:
@@ -243,9 +255,22 @@ class _Batch:
         except Exception as problem:  # noqa: BLE001 - a bug met by one question must not cost the others their answers
             self._fail(Unexpected(kind=type(problem).__name__, text=problem), row.number, row.id)
             return
+        if exit_of_run(run) is not None:
+            self._not_assessed(row, run)
+            return
         self._tally.answered += run.answer.reason is None
         self._tally.abstained += run.answer.reason is not None
         write_line(self._target, to_text({"id": row.id, **answer_object(run), "input": row.rest}, indent=None))
+
+    def _not_assessed(self, row: Line, run: Run) -> None:
+        reason = run.answer.reason
+        warnings = [refusal_words(self._frame, warning) for warning in run.warnings]
+        entry = {"line": row.number, "id": row.id, "run": run.id, "reason": reason, "warnings": warnings}
+        self._tally.unassessed.append(entry)
+        cause = warnings[0] if warnings else run.answer.text
+        write_line(sys.stderr, clean(f"{row.id}: {cause} [{reason.value if reason else ''}]"))
+        if self._target is sys.stdout:
+            write_line(self._target, to_text({"id": row.id, **answer_object(run), "input": row.rest}, indent=None))
 
     def _fail(self, error: TadasuError, number: int, chosen: str | int | None) -> None:
         message, hint = self._frame.message_of(error)
@@ -282,6 +307,7 @@ def _conclude(frame: Frame, tally: Tally, out: Path | None) -> None:
                 "abstained": tally.abstained,
                 "skipped": tally.skipped,
                 "failed": tally.errors,
+                "unassessed": tally.unassessed,
                 "out": str(out),
             }
         )
@@ -295,3 +321,8 @@ def _conclude(frame: Frame, tally: Tally, out: Path | None) -> None:
         failed=len(tally.errors),
     )
     write_line(sys.stderr, words)
+    if tally.unassessed:
+        text = "{count} could not be searched or graded: `tadasu doctor` says more, and the next run tries them again"
+        if out is None:
+            text = "{count} could not be searched or graded: `tadasu doctor` says more"
+        write_line(sys.stderr, frame.say(text, count=len(tally.unassessed)))

@@ -8,6 +8,7 @@ from functools import cache
 
 from tadasu.cli.frame import Frame
 from tadasu.errors import TadasuError
+from tadasu.text.run_warnings import TEMPLATES
 
 _OWN_WORDS = 10
 _PLACE = re.compile(r"\{([a-z_]+)\}")
@@ -47,7 +48,13 @@ def refusal_words(frame: Frame, sentence: str) -> str:
             spoken = {name: frame.say(value) for name, value in details.items()}
             gap = "" if frame.language == "ja" else " "
             return frame.say(kind.message, **spoken) + gap + frame.say(kind.hint_template, **spoken)
-    return frame.say(sentence)
+    for template in TEMPLATES:
+        details = details_of(template, sentence)
+        if details is not None:
+            if "reason" in details:
+                details["reason"] = retold(frame, details["reason"] + ".").rstrip(".。")
+            return frame.say(template, **details)
+    return retold(frame, sentence)
 
 
 def _through(frame: Frame, template: str, text: str) -> str:

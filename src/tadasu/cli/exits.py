@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import enum
+from typing import TYPE_CHECKING
 
+from tadasu.core.answers import Reason
+from tadasu.core.runs import Deferral
 from tadasu.errors import (
     BudgetSpent,
     DocumentError,
@@ -15,6 +18,9 @@ from tadasu.errors import (
     TadasuError,
     UsageError,
 )
+
+if TYPE_CHECKING:
+    from tadasu.core.runs import Run
 
 
 class Exit(enum.IntEnum):
@@ -43,6 +49,9 @@ MEANINGS: dict[Exit, str] = {
     Exit.PIPE_CLOSED: "the reader of the output went away",
 }
 
+WITHOUT_VERDICT = frozenset({Reason.GRADER_FAILED, Reason.SEARCH_FAILED})
+"""Reasons of abstentions that say nothing of the documents: something failed."""
+
 _KINDS: tuple[tuple[type[TadasuError], Exit], ...] = (
     (UsageError, Exit.USAGE),
     (NotFound, Exit.NOT_FOUND),
@@ -53,6 +62,15 @@ _KINDS: tuple[tuple[type[TadasuError], Exit], ...] = (
     (SearchFailed, Exit.PROVIDER),
     (BudgetSpent, Exit.PROVIDER),
 )
+
+
+def exit_of_run(run: Run) -> Exit | None:
+    """The exit code for a run: PROVIDER where it has no answer because a search or the grader failed.
+
+    A correction that was put off goes on, so that nothing is final.
+    """
+    pending = run.deferred is Deferral.PENDING
+    return Exit.PROVIDER if run.answer.reason in WITHOUT_VERDICT and not pending else None
 
 
 def exit_of(error: TadasuError) -> Exit:

@@ -183,8 +183,11 @@ class Run:
 
     @property
     def verdict(self) -> Verdict:
-        """The last round's verdict; NO_DOCUMENTS where no round ran."""
-        return self.rounds[-1].verdict if self.rounds else Verdict.NO_DOCUMENTS
+        """The last round's verdict, of those that found passages where it found none; NO_DOCUMENTS without a round."""
+        last = self.rounds[-1].verdict if self.rounds else Verdict.NO_DOCUMENTS
+        if last is not Verdict.NO_DOCUMENTS:
+            return last
+        return next((one.verdict for one in reversed(self.rounds) if one.candidates), last)
 
     @property
     def cost(self) -> Cost:

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from tadasu.core.answers import Evidence
+from tadasu.core.answers import Evidence, Reason
 from tadasu.core.grades import Verdict
 from tadasu.core.usage import Stage, Tokens
 from tadasu.ports.calls import Ledger
@@ -21,6 +21,7 @@ class WritingTask:
 
     `query` is the question's standalone form where it is a follow-up (else empty): a writer that matches words, and the
     check of names, need it. `verdict` is that of the retrieval which the evidence comes from: how sure the grades are.
+    `silence` is why there is no answer where the evidence holds none.
     """
 
     question: str
@@ -30,6 +31,7 @@ class WritingTask:
     nonce: str
     query: str = ""
     verdict: Verdict = Verdict.CORRECT
+    silence: Reason = Reason.INSUFFICIENT
 
 
 class AnswerWriter(Protocol):

@@ -21,7 +21,9 @@ ABSTENTIONS: dict[str, str] = {
     "no_documents": "Not known: there are no documents to answer from yet.",
     "all_filtered": "Not known: no document that you may read fits the chosen filters.",
     "search_failed": "Not known: the search could not be carried out, so nothing could be checked.",
-    "grader_failed": "Not known: the passages that were found could not be assessed, so none of them was used.",
+    "grader_failed": (
+        "Not known: passages that were found could not be assessed, and the answer may stand in one of them."
+    ),
     "insufficient": "Not known: the documents do not say enough to answer this question.",
     "unsupported": "Not known: no answer could be given that the documents support.",
     "conflict": "Not known: the documents contradict each other on this question.",

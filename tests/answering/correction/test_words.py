@@ -11,6 +11,7 @@ from tadasu.answering.correction.policy import CorrectionSettings, Progress, Rea
 from tadasu.core.grades import Level, Verdict
 from tadasu.core.runs import Action, ActionKind, SearchMode
 from tadasu.text.messages import catalogue
+from tadasu.text.run_warnings import TEMPLATES
 
 CHANGES = [
     "one search for each thing that the question asks about",
@@ -79,3 +80,9 @@ def test_an_action_ends_the_loop_exactly_where_it_names_why() -> None:
 def test_the_words_are_in_both_catalogues(words: str) -> None:
     assert catalogue("ja").gettext(words) != words
     assert catalogue("en").gettext(words) == words
+
+
+@pytest.mark.parametrize("template", [*TEMPLATES])
+def test_a_warning_with_a_cause_is_in_both_catalogues(template: str) -> None:
+    assert catalogue("ja").gettext(template) != template
+    assert catalogue("en").gettext(template) == template

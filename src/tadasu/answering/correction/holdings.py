@@ -35,6 +35,11 @@ class Holdings:
             if held is None or _known(item) > _known(held):
                 self._items[item.passage.id] = item
 
+    @property
+    def ungraded(self) -> frozenset[str]:
+        """The ids of the passages that no round could grade."""
+        return frozenset(key for key, item in self._items.items() if item.grade.level is Level.UNGRADED)
+
     def levels(self, *, medium_kept: int) -> frozenset[Level]:
         """Of which levels there are passages that may go on; LOW ones are a reserve where they are our own."""
         held = {

@@ -180,6 +180,7 @@ def _after_incorrect(progress: Progress) -> Action:
 
 def _after_nothing(progress: Progress) -> Action:
     why = "no passage was found and no other source is left"
+    further = "nothing further was found and no other source is left"
     if not progress.found and progress.settings.no_documents is Reaction.ABSTAIN:
         return _end(StopReason.NO_DOCUMENTS, progress, "no passage was found")
     if progress.may_search_web:
@@ -190,9 +191,9 @@ def _after_nothing(progress: Progress) -> Action:
     if not progress.found:
         return _end(StopReason.NO_DOCUMENTS, progress, why)
     if progress.was_incorrect and not progress.holds_good:
-        return _end(StopReason.INCORRECT, progress, "INCORRECT and nothing better was found")
+        return _end(StopReason.INCORRECT, progress, "nothing else was found than what was graded LOW")
     stop, _ = _ended(progress)
-    return _end(stop, progress, why)
+    return _end(stop, progress, further)
 
 
 def _after_failed_search(progress: Progress) -> Action:

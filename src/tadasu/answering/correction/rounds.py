@@ -9,7 +9,7 @@ from tadasu.answering.correction.deadline import BrokeOff, OutOfTime, within
 from tadasu.answering.correction.policy import CorrectionSettings, Progress, next_action
 from tadasu.answering.correction.verdicts import verdict_of
 from tadasu.core.documents import Origin, Passage, Scope
-from tadasu.core.grades import Calibration, Grade, Level, Recommendation, ungraded
+from tadasu.core.grades import Calibration, Grade, Level, Recommendation, Verdict, ungraded
 from tadasu.core.retrieved import Candidate, Retrieval
 from tadasu.core.runs import GradedCandidate, Round, SearchMode
 from tadasu.errors import GradingFailed, TadasuError
@@ -122,6 +122,7 @@ async def one_round(
         action=next_action(verdict, Progress(settings=settings)),
         started_ms=began,
         duration_ms=ledger.elapsed_ms() - began,
+        error=grades[0].reason if verdict is Verdict.GRADER_FAILED else "",
     )
 
 

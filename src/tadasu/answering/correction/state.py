@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tadasu.answering.correction.holdings import Holdings
+from tadasu.answering.correction.marks import failures, of_passages
 from tadasu.answering.correction.plan import Plan, Probe
 from tadasu.answering.correction.policy import GOOD, CorrectionSettings, Progress, admitted
 from tadasu.core.answers import Reason
 from tadasu.core.documents import Scope
-from tadasu.core.grades import Calibration, Grade, Level, Verdict, ungraded
+from tadasu.core.grades import Grade, Level, Verdict, ungraded
 from tadasu.core.retrieved import Candidate, GradedPassage, Retrieval
 from tadasu.core.runs import Action, ActionKind, Round, SearchMode, StopReason
 
@@ -125,17 +126,24 @@ class LoopState:
             rounds=tuple(self.rounds),
             passages=passages,
             stop_reason=action.reason,
-            reason=self._reason(stop),
-            warnings=tuple(_warnings(passages)),
+            reason=self._reason(stop, passages),
+            warnings=(*failures(self.rounds), *of_passages(passages, self.language)),
             stop=stop,
         )
 
-    def _reason(self, stop: StopReason) -> Reason:
-        """Why there would be no answer, from the state that ended the loop, or for want of evidence."""
+    def _reason(self, stop: StopReason, passages: Iterable[GradedPassage]) -> Reason:
+        """Why there would be no answer, from the state that ended the loop, or for want of evidence.
+
+        The documents are not said to be silent where `passages` lack one that could not be graded, or where nothing was
+        found and a search of them had failed.
+        """
         match stop:
             case StopReason.BUDGET_SPENT:
                 return Reason.BUDGET_SPENT
             case StopReason.NO_DOCUMENTS if not self._found:
+                own = [one for one in self.rounds if one.mode is not SearchMode.WEB]
+                if any(one.verdict is Verdict.SEARCH_FAILED for one in own):
+                    return Reason.SEARCH_FAILED
                 scope = self.scope
                 filtered = bool(scope.language or scope.source_prefix or scope.since or scope.until)
                 return Reason.ALL_FILTERED if filtered else Reason.NO_DOCUMENTS
@@ -144,17 +152,5 @@ class LoopState:
             case StopReason.GRADER_FAILED | StopReason.UNGRADED:
                 return Reason.GRADER_FAILED
             case _:
-                return Reason.INSUFFICIENT
-
-
-def _warnings(passages: Iterable[GradedPassage]) -> Iterable[str]:
-    grades = [item.grade for item in passages]
-    if any(grade.level is Level.LOW for grade in grades):
-        yield "the verdict was INCORRECT: the answer rests on passages graded LOW"
-    marks = {grade.calibration for grade in grades if grade.probability is not None}
-    if Calibration.NONE in marks:
-        yield "the grades are not calibrated"
-    if Calibration.STALE in marks:
-        yield "the calibration of the grades may no longer hold; `tadasu doctor` says why"
-    if any(grade.probability is None for grade in grades):
-        yield "the answer rests on passages that could not be graded"
+                unread = self.holdings.ungraded - {item.passage.id for item in passages}
+                return Reason.GRADER_FAILED if unread else Reason.INSUFFICIENT

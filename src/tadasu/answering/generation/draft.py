@@ -163,7 +163,7 @@ class Draft:
         told = tuple(warning.value for warning in Warned if warning in warnings)
         if not any(sentence.support is Support.SUPPORTED for sentence in self._kept):
             silent = not self._removed or self._refused
-            reason = Reason.INSUFFICIENT if silent else Reason.UNSUPPORTED
+            reason = self._task.silence if silent else Reason.UNSUPPORTED
             language = self._task.language
             return abstain(reason, language=language, writer=writer, removed=self._removed, warnings=told)
         return Answer(
