@@ -12,7 +12,10 @@
     │   ├── PluginUnknown            plugin_unknown
     │   ├── LabelsTooFew             labels_too_few
     │   ├── ConsentMissing           consent_missing
-    │   └── InputInvalid             input_invalid   a line of a batch, a label, an option
+    │   ├── LabelInvalid             label_invalid
+    │   ├── LabelContradicted        label_contradicted
+    │   ├── LabelAmbiguous           label_ambiguous
+    │   └── InputInvalid             input_invalid   a line of a batch, an option
     ├── NotFound                                     4  the thing named does not exist (or is not yours)
     │   ├── RunNotFound              run_not_found
     │   └── DocumentNotFound         document_not_found
@@ -158,7 +161,11 @@ class LabelsTooFew(UsageError):
 
     code = "labels_too_few"
     message = "{relevant} relevant and {irrelevant} irrelevant pairs count, and {least} of each are the least."
-    hint_template = "Label more with `tadasu label`: 60 labels take about ten minutes and are a good start."
+    hint_template = "{way_out}"
+
+    def __init__(self, *, relevant: int, irrelevant: int, least: int, way_out: str = "") -> None:
+        more = "Label more with `tadasu label`: 60 labels take about ten minutes and are a good start."
+        super().__init__(relevant=relevant, irrelevant=irrelevant, least=least, way_out=way_out or more)
 
 
 class ConsentMissing(UsageError):
@@ -178,6 +185,30 @@ class InputInvalid(UsageError):
 
     def __init__(self, *, where: str, reason: str, fix: str = "") -> None:
         super().__init__(where=where, reason=reason, fix=fix)
+
+
+class LabelInvalid(UsageError):
+    """One row of a file of labels cannot be used; the others count."""
+
+    code = "label_invalid"
+    message = "{name}, row {row}: {reason}."
+    hint_template = "{fix}"
+
+
+class LabelContradicted(UsageError):
+    """One row of a file of labels says the opposite of an earlier one."""
+
+    code = "label_contradicted"
+    message = "{name}, row {row}: row {earlier} says the opposite of the same pair; row {earlier} counts, not this."
+    hint_template = "Keep the one that is right and delete the other."
+
+
+class LabelAmbiguous(UsageError):
+    """One row of a file of labels names a document by the end of a path that several documents have."""
+
+    code = "label_ambiguous"
+    message = "{name}, row {row}: {document} may be any of {count} documents: {candidates}."
+    hint_template = "Write as much of the path as only one of them has."
 
 
 # --- not found -----------------------------------------------------------------------------------

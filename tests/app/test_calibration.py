@@ -15,7 +15,7 @@ from tadasu.answering.grading.staleness import CorpusSketch, Stale, shape_of
 from tadasu.app.calibration import score_drift
 from tadasu.app.calibration_findings import calibration_finding
 from tadasu.app.findings import Health
-from tadasu.core.grades import Calibration, Grade, Level, Thresholds
+from tadasu.core.grades import Calibration, Grade, Level
 from tadasu.core.runs import Run
 from tests.cli.samples import answered, candidate, round_of
 
@@ -31,9 +31,7 @@ def calibration() -> CorpusCalibration:
         questions=40,
         corpus=CorpusSketch(0, ()),
         scores=shape_of([rng.betavariate(0.5, 2.0) for _ in range(400)], questions=40),
-        languages={
-            ALL: LanguageCalibration(curve=AsGiven(), thresholds=Thresholds(), pairs=60, relevant=30, error=0.05)
-        },
+        languages={ALL: LanguageCalibration(curve=AsGiven(), high=0.7, low=0.3, pairs=60, relevant=30, error=0.05)},
     )
 
 

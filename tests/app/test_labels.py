@@ -64,13 +64,14 @@ def test_every_bad_row_is_named_and_the_others_count() -> None:
     found = read_labels("\n".join(lines).encode(), name="labels.jsonl")
     assert [one.row for one in found.labels] == [1, 11]
     assert found.repeated == 1
-    told = {row: str(error.details["reason"]) for row, error in found.bad}
+    told = {row: str(error.details.get("reason")) for row, error in found.bad}
     assert set(told) == {2, 3, 4, 5, 6, 7, 9}
     assert told[2] == "it is not JSON that can be read"
     assert told[4] == "it names neither a passage nor a document"
     assert told[7] == "its label is neither yes nor no"
-    assert told[9] == "an earlier row says the opposite of the same pair"
-    assert all(error.details["where"] == f"labels.jsonl, row {row}" for row, error in found.bad)
+    assert all(str(error).startswith(f"labels.jsonl, row {row}: ") for row, error in found.bad)
+    assert "row 1 says the opposite of the same pair; row 1 counts" in str(dict(found.bad)[9])
+    assert found.rows == 10
 
 
 def test_rows_of_a_sheet_are_counted_as_an_editor_counts_lines() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shutil
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -151,6 +152,87 @@ def test_too_few_labels_are_refused_with_the_way_out(workspace: Path) -> None:
     assert "labels.jsonl: cannot be read" in missing.stderr
 
 
+ACROSS = [(ASKED[6][0], "service/warranty.md"), (ASKED[9][0], "company/founding.md"), (ASKED[0][0], "サービス/保証.md")]
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_every_row_is_somewhere_in_the_counts_and_pairs_across_languages_are_said(workspace: Path, lang: str) -> None:
+    (workspace / "docs" / "old").mkdir()
+    (workspace / "docs" / "old" / "travel.md").write_text("# Old\n\nMeals were 40 euros a day.\n", encoding="utf-8")
+    assert tadasu(workspace, "ingest", "docs").returncode == 0
+    rows = [
+        ("何?", "docs/なし.md", "はい"),
+        ("What?", "travel.md", "yes"),
+        ("What?", "people/remote.md", "maybe"),
+        (ASKED[0][0], "docs/service/warranty.md", "no"),
+        (ASKED[0][0], "service/warranty.md", "yes"),
+        (ASKED[1][0], "service/repair.md", "no"),
+        *((question, document, "はい") for question, document in ACROSS),
+    ]
+    (workspace / "labels.csv").write_text(sheet(*rows), encoding="utf-8")
+    done = tadasu(workspace, "calibrate", "labels.csv", "--json", "--lang", lang)
+    assert done.returncode == 3, done.stderr
+    found = json.loads(done.stdout)
+    labels = found["labels"]
+    parts = ("counted", "repeated", "bad", "absent", "failed", "ruled_by_language_model", "across_languages")
+    assert labels["rows"] == len(ASKED) * 2 + len(rows) == sum(labels[name] for name in parts)
+    assert [labels[name] for name in parts] == [22, 1, 3, 2, 0, 0, 3]
+    assert [entry["row"] for entry in found["bad"]] == [24, 25, 26, 27, 29]
+    codes = [entry["error"]["code"] for entry in found["bad"]]
+    assert codes == ["label_invalid", "label_ambiguous", "label_invalid", "label_contradicted", "label_contradicted"]
+    assert "docs/old/travel.md" in found["bad"][1]["error"]["message"]
+    across = found["across_languages"]
+    assert (across["pairs"], across["relevant"]) == (3, 3)
+    assert 0 <= across["missed"] <= 3
+
+    shown = tadasu(workspace, "calibrate", "labels.csv", "--dry-run", "--lang", lang).stdout
+    (line,) = [one for one in shown.splitlines() if one.startswith(("Rows given", "渡された行"))]
+    given, *others = map(int, re.findall(r"[0-9]+", line))
+    assert given == sum(others) == labels["rows"]
+    wanted = {"en": "3 pairs across languages (3 relevant) are not in this fit", "ja": "言語をまたぐ組 3 件"}[lang]
+    assert wanted in shown
+    if lang == "ja":
+        assert "as_given" not in shown
+        assert all(one.endswith("。") for one in shown.splitlines() if one.startswith("labels.csv の"))
+
+
+def test_a_fit_that_moves_no_border_and_has_no_curve_changes_no_verdict(workspace: Path) -> None:
+    (workspace / "labels.csv").write_text(sheet(), encoding="utf-8")
+    found = told(tadasu(workspace, "calibrate", "labels.csv", "--json", "--dry-run"))
+    plain = found["languages"]["*"]["method"] == "as_given"
+    if not found["moved"]:
+        assert plain
+        assert found["verdicts"]["before"] == found["verdicts"]["after"]
+    else:
+        shown = tadasu(workspace, "calibrate", "labels.csv", "--dry-run").stdout
+        for one in found["moved"]:
+            assert f"{one['border']} ({one['language']}): " in shown
+        assert plain or " stays at " not in shown
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_a_refusal_lists_the_rows_and_names_what_they_were_lost_by(workspace: Path, lang: str) -> None:
+    (workspace / "labels.csv").write_text(sheet().replace("docs/", "nowhere/"), encoding="utf-8")
+    done = tadasu(workspace, "calibrate", "labels.csv", "--json", "--lang", lang)
+    assert done.returncode == 2
+    found = json.loads(done.stdout)
+    assert found["error"]["code"] == "labels_too_few"
+    assert {"en": "not in the index", "ja": "索引にない"}[lang] in found["error"]["hint"]
+    assert [entry["row"] for entry in found["bad"]] == list(range(2, 24))
+    shown = tadasu(workspace, "calibrate", "labels.csv", "--lang", lang)
+    assert shown.returncode == 2
+    assert {"en": "labels.csv, row 2: ", "ja": "labels.csv の 2 行目: "}[lang] in shown.stderr
+
+    only = [("質問,文書,判定"), *(f"{question},{document},はい" for question, document in ACROSS)]
+    only += [f"{asked[0]},{right},はい" for asked in ASKED[6:] for right in ("service/repair.md", "people/travel.md")]
+    only += [f"{asked[0]},サービス/修理.md,はい" for asked in ASKED[:6]]
+    only += [f"{asked[0]},会社/沿革.md,はい" for asked in ASKED[:6]]
+    (workspace / "labels.csv").write_text("\n".join(only), encoding="utf-8")
+    refused = json.loads(tadasu(workspace, "calibrate", "labels.csv", "--json", "--lang", lang).stdout)
+    assert refused["labels"]["across_languages"] == len(only) - 1
+    assert {"en": "across languages", "ja": "言語をまたいで"}[lang] in refused["error"]["hint"]
+
+
 def test_texts_and_ids_of_passages_are_labels_too(workspace: Path) -> None:
     searched = told(tadasu(workspace, "search", ASKED[0][0], "--json"))
     by_source = {one["source"]: one["passage_id"] for one in searched["candidates"]}
@@ -170,6 +252,8 @@ def test_texts_and_ids_of_passages_are_labels_too(workspace: Path) -> None:
     assert done.returncode == 3
     found = json.loads(done.stdout)
     assert found["labels"]["counted"] == 23
+    assert found["labels"]["not_in_index"] == 1
+    assert any("1 passage is not in the index" in words for words in found["warnings"])
     # What is not there and what the reader may not see look alike.
     reasons = [entry["error"]["message"] for entry in found["bad"]]
     assert len(reasons) == 2

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tadasu.answering.correction.verdicts import verdict_of
-from tadasu.answering.grading.calibrated import BEFORE, own_thresholds
+from tadasu.answering.grading.calibrated import BEFORE, CalibratedGrader, any_set, moved, own_thresholds
 from tadasu.answering.grading.calibration import CorpusCalibration, made, write
-from tadasu.answering.grading.fitting import Fitted, LabelledScore, Targets, chosen_for, fit_all
+from tadasu.answering.grading.curves import Method, score_before
+from tadasu.answering.grading.fitting import (
+    LEAST_A_CLASS,
+    Fitted,
+    LabelledScore,
+    Targets,
+    chosen_for,
+    fit_all,
+    missing_labels,
+)
 from tadasu.answering.grading.staleness import (
     CHANGED_SHARE,
     DRIFT,
@@ -24,17 +33,18 @@ from tadasu.answering.grading.staleness import (
     shape_of,
     sketch,
 )
-from tadasu.app.labelled_pairs import GradedLabels, grade_labels
 from tadasu.core.documents import Origin
 from tadasu.core.grades import Grade, Thresholds, Verdict
 from tadasu.core.runs import Run
-from tadasu.errors import GradingFailed
+from tadasu.errors import GradingFailed, LabelsTooFew
 
 if TYPE_CHECKING:
     from tadasu.app.container import Container
-    from tadasu.app.labels import LabelFile
+    from tadasu.app.labelled_pairs import GradedLabels
+    from tadasu.ports import Grader
 
 LATEST_RUNS = 200
+_PLACES = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,33 +58,64 @@ class Part:
     said: float
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """A border that is another than before for pairs of one language (``ja>en``: passages in another language).
+
+    `before` and `after` are on the grader's own scale, so that they can be compared; `told` is what the curve makes of
+    `after`, None where there is no curve.
+    """
+
+    language: str
+    border: str
+    before: float
+    after: float
+    told: float | None
+
+
 @dataclass(frozen=True, slots=True)
+class Across:
+    """Labelled pairs across languages that are in no fit, by pair of languages; `missed` relevant ones are LOW."""
+
+    pairs: int
+    relevant: int
+    missed: int
+    languages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a calibration came to. `before` and `after` count the labelled questions' verdicts by either borders."""
+    """What a calibration came to. `before` and `after` count the labelled questions' verdicts without and with it."""
 
     calibration: CorpusCalibration
     fitted: Mapping[str, Fitted]
     graded: GradedLabels
     targets: Targets
     parts: tuple[Part, ...]
+    across: Across
+    moved: tuple[Moved, ...]
     before: Mapping[Verdict, int]
     after: Mapping[Verdict, int]
 
+    @property
+    def counted(self) -> list[LabelledScore]:
+        """The labelled pairs that are in a fit."""
+        return [row for row in self.graded.scores if chosen_for(self.fitted, row.language)]
 
-async def calibrate(
-    container: Container, labels: LabelFile, *, targets: Targets, on_progress: Callable[[int, int], None]
-) -> Outcome:
-    """Grade the labelled pairs and fit; nothing is written.
 
-    Raises LabelsTooFew where there are too few labels of either kind, GradingFailed where no pair could be graded.
+async def calibrate(container: Container, graded: GradedLabels, *, targets: Targets, bad: int = 0) -> Outcome:
+    """Fit to graded labels; nothing is written. `bad` rows of the file could not be read.
+
+    Raises LabelsTooFew where there are too few labels of either kind, with the way out that fits what became of them;
+    GradingFailed where no pair could be graded.
     """
     grader = container.grader_as_made
-    graded = await grade_labels(container, labels.labels, name=labels.name, on_progress=on_progress)
     if graded.failed and not graded.scores:
         raise GradingFailed(grader=grader.id, reason=graded.failed[0][1])
-    fitted = fit_all(
-        graded.scores, targets=targets, borders=lambda language: own_thresholds(grader, language)
-    )  # fmt: skip
+    try:
+        fitted = fit_all(graded.scores, targets=targets, borders=lambda language: own_thresholds(grader, language))
+    except LabelsTooFew as error:
+        raise _too_few(graded, bad=bad) from error
     calibration = made(
         fitted,
         grader=grader.id,
@@ -82,14 +123,22 @@ async def calibrate(
         corpus=await corpus_sketch(container),
         scores=shape_of(graded.population, questions=len(graded.asked)),
     )
+    chosen = container.settings.grading
+    borders = (chosen.tau_high, chosen.tau_low)
+    after = CalibratedGrader(grader, calibration, tau_high=borders[0], tau_low=borders[1])
+    rule = _Before(grader, borders)
+    indexed = await container.store.statistics(reader=container.reader)
+    languages = {*indexed.languages, *(row.language for row in graded.scores)} - {"und"}
     return Outcome(
         calibration=calibration,
         fitted=fitted,
         graded=graded,
         targets=targets,
-        parts=_parts(graded.scores, calibration),
-        before=_verdicts(container, graded, lambda key: (None, own_thresholds(grader, key.partition(">")[0]))),
-        after=_verdicts(container, graded, lambda key: _applied(fitted, key)),
+        parts=_parts(graded.scores, after),
+        across=_across(graded.scores, fitted, rule),
+        moved=tuple(one for language in sorted(languages) for one in _moved(language, calibration, rule, after)),
+        before=_verdicts(container, graded, rule.regraded),
+        after=_verdicts(container, graded, after.regraded),
     )
 
 
@@ -137,28 +186,73 @@ def _before(grade: Grade) -> float | None:
     return None if told is None or grade.probability is None else told
 
 
-def _applied(fitted: Mapping[str, Fitted], key: str) -> tuple[Fitted | None, Thresholds]:
-    name = chosen_for(fitted, key)
-    return (fitted[name], fitted[name].thresholds) if name else (None, Thresholds())
+def _too_few(graded: GradedLabels, *, bad: int) -> LabelsTooFew:
+    """With the way out for what most labels were lost by; where all of them would not do, more are wanted too."""
+    within = [row.relevant for row in graded.scores if ">" not in row.language]
+    lost = {
+        "Most rows cannot be used: mend those that are listed, then calibrate again.": bad + len(graded.contradicted),
+        "Most rows name what is not in the index: ingest it, or mend those that are listed.": len(graded.absent),
+        "The grader failed on most pairs: see the rows listed; `tadasu doctor` tells more.": len(graded.failed),
+        "A language model decided the pairs by rules of its own: calibrate with grading.llm = false.": graded.ruled,
+        "Most pairs are across languages, which are fitted apart, from 30 of either kind on: label passages in the "
+        "question's language too.": len(graded.scores) - len(within),
+    }
+    relevant, irrelevant = sum(within), len(within) - sum(within)
+    cause = max(lost, key=lambda name: lost[name])
+    way_out = cause if lost[cause] else ""
+    if lost[cause] and sum(lost.values()) < sum(missing_labels(relevant, irrelevant)):
+        way_out = "Mend the rows that did not count, and label more with `tadasu label`."
+    return LabelsTooFew(relevant=relevant, irrelevant=irrelevant, least=LEAST_A_CLASS, way_out=way_out)
+
+
+class _Before:
+    """The grader without a calibration, under the borders that the settings name."""
+
+    def __init__(self, grader: Grader, named: tuple[float | None, float | None]) -> None:
+        self._grader = grader
+        self._named = named
+
+    def thresholds(self, pair: str) -> Thresholds:
+        return moved(own_thresholds(self._grader, pair.partition(">")[0]), self._named)
+
+    def regraded(self, grade: Grade, pair: str) -> Grade:
+        if grade.probability is None or not any_set(self._named):
+            return grade
+        return replace(grade, level=self.thresholds(pair).level(grade.probability))
+
+
+def _moved(pair: str, calibration: CorpusCalibration, before: _Before, after: CalibratedGrader) -> Iterator[Moved]:
+    fitted = calibration.of(pair)
+    if fitted is None:
+        return
+    old, new = before.thresholds(pair), after.thresholds(pair)
+    plain = fitted.curve.method is Method.AS_GIVEN
+    for name, was, told in (("tau_low", old.low, new.low), ("tau_high", old.high, new.high)):
+        now = told if plain else score_before(fitted.curve, told)
+        if round(now, _PLACES) != round(was, _PLACES):
+            yield Moved(language=pair, border=name, before=was, after=now, told=None if plain else told)
+
+
+def _across(rows: Sequence[LabelledScore], fitted: Mapping[str, Fitted], before: _Before) -> Across:
+    left = [row for row in rows if not chosen_for(fitted, row.language)]
+    relevant = [row for row in left if row.relevant]
+    missed = sum(row.probability < before.thresholds(row.language).low for row in relevant)
+    return Across(len(left), len(relevant), missed, tuple(sorted({row.language for row in left})))
 
 
 def _verdicts(
-    container: Container, graded: GradedLabels, rule: Callable[[str], tuple[Fitted | None, Thresholds]]
+    container: Container, graded: GradedLabels, regraded: Callable[[Grade, str], Grade]
 ) -> dict[Verdict, int]:
     chosen = container.correction
     counts: Counter[Verdict] = Counter()
     for candidates in graded.asked:
-        grades = []
-        for number, (key, probability) in enumerate(candidates):
-            fit, borders = rule(key)
-            told = probability if fit is None else float(fit.curve.apply(np.array([probability]))[0])
-            grades.append(Grade(str(number), borders.level(told), min(1.0, max(0.0, told)), "", ""))
-        if grades:
+        if candidates:
+            grades = [regraded(grade, pair) for pair, grade in candidates]
             counts[verdict_of(grades, rule=chosen.rule, quality_threshold=chosen.quality_threshold)] += 1
     return dict(counts)
 
 
-def _parts(rows: Sequence[LabelledScore], calibration: CorpusCalibration) -> tuple[Part, ...]:
+def _parts(rows: Sequence[LabelledScore], after: CalibratedGrader) -> tuple[Part, ...]:
     """By the first folder in which the sources differ."""
     folders = [row.source.split("/")[:-1] for row in rows]
     depth = 0
@@ -167,15 +261,14 @@ def _parts(rows: Sequence[LabelledScore], calibration: CorpusCalibration) -> tup
     grouped: dict[str, list[LabelledScore]] = {}
     for row, folder in zip(rows, folders, strict=True):
         grouped.setdefault("/".join(folder[: depth + 1]) or ".", []).append(row)
-    return tuple(_part(prefix, grouped[prefix], calibration) for prefix in sorted(grouped))
+    return tuple(_part(prefix, grouped[prefix], after) for prefix in sorted(grouped))
 
 
-def _part(prefix: str, rows: Sequence[LabelledScore], calibration: CorpusCalibration) -> Part:
+def _part(prefix: str, rows: Sequence[LabelledScore], after: CalibratedGrader) -> Part:
     said, missed = [], 0
     for row in rows:
-        fitted = calibration.of(row.language)
+        fitted = after.calibration.of(row.language)
         told = row.probability if fitted is None else float(fitted.curve.apply(np.array([row.probability]))[0])
-        low = fitted.thresholds.low if fitted is not None else Thresholds().low
         said.append(told)
-        missed += row.relevant and told < low
+        missed += row.relevant and told < after.thresholds(row.language).low
     return Part(prefix, len(rows), sum(row.relevant for row in rows), missed, float(np.mean(said)))

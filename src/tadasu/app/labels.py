@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tadasu.errors import InputInvalid
+from tadasu.errors import InputInvalid, LabelContradicted, LabelInvalid, TadasuError
 
 _COLUMNS = {
     "question": ("question", "query", "質問", "問い"),
@@ -52,12 +52,17 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class LabelFile:
-    """What a file held: its labels, and an error for every row that cannot be used."""
+    """What a file held: its labels, an error for every row that cannot be used, how many rows say a thing again."""
 
     name: str
     labels: tuple[Label, ...]
-    bad: tuple[tuple[int, InputInvalid], ...] = ()
+    bad: tuple[tuple[int, TadasuError], ...] = ()
     repeated: int = 0
+
+    @property
+    def rows(self) -> int:
+        """How many rows were given."""
+        return len(self.labels) + len(self.bad) + self.repeated
 
 
 def load_labels(path: Path) -> LabelFile:
@@ -76,22 +81,21 @@ def read_labels(data: bytes, *, name: str) -> LabelFile:
     begins = data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     rows = _json_rows(data, name) if begins == b"{" else _csv_rows(data, name)
     labels: list[Label] = []
-    bad: list[tuple[int, InputInvalid]] = []
+    bad: list[tuple[int, TadasuError]] = []
     seen: dict[tuple[str, str], Label] = {}
     repeated = 0
     for number, row in rows:
         label = row if isinstance(row, str) else _label(number, row)
-        before = seen.get(label.pair) if isinstance(label, Label) else None
-        if isinstance(label, Label) and before is not None:
-            if before.relevant is label.relevant:
-                repeated += 1
-                continue
-            label = "an earlier row says the opposite of the same pair"
         if isinstance(label, str):
-            bad.append((number, InputInvalid(where=f"{name}, row {number}", reason=label, fix=_SHAPE)))
+            bad.append((number, LabelInvalid(name=name, row=number, reason=label, fix=_SHAPE)))
             continue
-        seen[label.pair] = label
-        labels.append(label)
+        before = seen.setdefault(label.pair, label)
+        if before is label:
+            labels.append(label)
+        elif before.relevant is label.relevant:
+            repeated += 1
+        else:
+            bad.append((number, LabelContradicted(name=name, row=number, earlier=before.row)))
     return LabelFile(name, tuple(labels), tuple(bad), repeated)
 
 

@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tadasu.cli.consent import YesOption, agreed
-from tadasu.cli.exits import Exit
+from tadasu.cli.exits import Exit, exit_of
 from tadasu.cli.frame import Frame, clean, write_line
 from tadasu.core.usage import Stage
-from tadasu.errors import InputInvalid
+from tadasu.errors import GradingFailed, InputInvalid, LabelsTooFew
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from tadasu.app.calibration import Outcome
-    from tadasu.app.labels import LabelFile
 
 _EVERY_SECONDS = 3.0
 
@@ -67,8 +66,10 @@ def calibrate(
     from tadasu.answering.grading.fitting import Targets
     from tadasu.app.calibration import calibrate as fit
     from tadasu.app.calibration import keep
+    from tadasu.app.labelled_pairs import grade_labels
     from tadasu.app.labels import load_labels
     from tadasu.cli.calibration_view import outcome_object, show_outcome
+    from tadasu.cli.label_rows import show_refusal
 
     if plot is not None and plot.suffix.lower() != ".svg":
         raise InputInvalid(where="--plot", reason="only SVG files are written", fix="Name a file that ends in .svg.")
@@ -79,7 +80,13 @@ def calibrate(
         if not agreed(frame, tadasu, questions=asked, yes=yes, stages=frozenset({Stage.GRADE})):
             return Exit.INTERRUPTED
         with _progress(frame) as on_progress:
-            outcome = runner.run(fit(tadasu.container, read, targets=targets, on_progress=on_progress))
+            grading = grade_labels(tadasu.container, read.labels, name=read.name, on_progress=on_progress)
+            graded = runner.run(grading)
+        try:
+            outcome = runner.run(fit(tadasu.container, graded, targets=targets, bad=len(read.bad)))
+        except (LabelsTooFew, GradingFailed) as error:
+            show_refusal(frame, read, graded, error)
+            return exit_of(error)
         if not dry_run:
             keep(tadasu.container, outcome)
         kept = None if dry_run else tadasu.workspace.calibration_file
@@ -89,11 +96,7 @@ def calibrate(
         frame.emit(outcome_object(frame, read, outcome, kept=kept, plot=plot))
     else:
         show_outcome(frame, read, outcome, kept=kept, plot=plot)
-    return Exit.PARTIAL if _problems(read, outcome) else None
-
-
-def _problems(read: LabelFile, outcome: Outcome) -> Sequence[object]:
-    return [*read.bad, *outcome.graded.absent, *outcome.graded.failed]
+    return Exit.PARTIAL if any((read.bad, graded.absent, graded.contradicted, graded.failed)) else None
 
 
 def _draw(frame: Frame, path: Path, outcome: Outcome) -> None:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from tadasu.cli.frame import Frame, clean
-from tadasu.cli.jsonable import error_object
+from tadasu.cli.label_rows import counts_line, problem_lines, problems_object, row_counts
 from tadasu.core.grades import Verdict
 
 if TYPE_CHECKING:
@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 
     from tadasu.answering.grading.fitting import Fitted
     from tadasu.answering.grading.thresholds import Border
-    from tadasu.app.calibration import Outcome
+    from tadasu.app.calibration import Across, Moved, Outcome
     from tadasu.app.labels import LabelFile
-
-_SHOWN = 10
 
 
 def outcome_object(
@@ -35,25 +33,20 @@ def outcome_object(
         "plot": str(plot) if plot is not None else None,
         "targets": outcome.targets,
         "labels": {
-            "rows": len(read.labels) + len(read.bad) + read.repeated,
-            "counted": len(graded.scores),
-            "relevant": sum(one.relevant for one in graded.scores),
+            **row_counts(read, graded, across=outcome.across.pairs),
+            "relevant": sum(one.relevant for one in outcome.counted),
             "questions": len(graded.asked),
-            "repeated": read.repeated,
             "added": graded.added,
-            "ruled_by_language_model": graded.ruled,
+            "not_in_index": graded.loose,
             "flat_questions": graded.flat,
         },
+        "across_languages": outcome.across,
+        "moved": outcome.moved,
         "languages": {language: _fitted_object(one) for language, one in outcome.fitted.items()},
         "verdicts": {"before": _counts(outcome.before), "after": _counts(outcome.after)},
         "parts": outcome.parts,
         "warnings": warnings_of(frame, outcome),
-        "failed": [{"row": row, "reason": reason} for row, reason in graded.failed],
-        "bad": [
-            {"row": row, "error": error_object(error, message=message, hint=hint)}
-            for row, error in (*read.bad, *graded.absent)
-            for message, hint in [frame.message_of(error)]
-        ],
+        **problems_object(frame, read, graded),
     }
 
 
@@ -64,22 +57,32 @@ def show_outcome(frame: Frame, read: LabelFile, outcome: Outcome, *, kept: Path 
     console = frame.out()
     graded = outcome.graded
     text = "{counted} labelled pairs of {questions} questions count: {relevant} relevant, {irrelevant} not."
-    relevant = sum(one.relevant for one in graded.scores)
-    counts = {"counted": len(graded.scores), "questions": len(graded.asked), "relevant": relevant}
-    _line(console, frame.say(text, irrelevant=len(graded.scores) - relevant, **counts), style="bold")
+    if len(outcome.counted) == 1:
+        text = "{counted} labelled pair of {questions} questions counts: {relevant} relevant, {irrelevant} not."
+    relevant = sum(one.relevant for one in outcome.counted)
+    counts = {"counted": len(outcome.counted), "questions": len(graded.asked), "relevant": relevant}
+    _line(console, frame.say(text, irrelevant=len(outcome.counted) - relevant, **counts), style="bold")
+    rows = row_counts(read, graded, across=outcome.across.pairs)
+    if rows["rows"] != rows["counted"]:
+        _line(console, counts_line(frame, rows))
     for language, one in outcome.fitted.items():
         console.print()
         name = frame.say("all languages together") if language == ALL else language
         _line(console, f"{name} ({one.pairs})", style="bold")
         for line in _about(frame, one):
             _line(console, f"  {line}")
+        if language == ALL and outcome.across.pairs:
+            _line(console, f"  {_across(frame, outcome.across)}")
     console.print()
+    for moved in outcome.moved:
+        _line(console, _moved(frame, moved))
     _verdicts(frame, console, outcome)
     _parts(frame, console, outcome)
     _diagram(frame, console, outcome.fitted[ALL])
     for words in warnings_of(frame, outcome):
         _line(console, frame.say("Note: {text}", text=words), style="yellow")
-    _problems(frame, console, read, outcome)
+    for words in problem_lines(frame, read, graded):
+        _line(console, words, style="red")
     if plot is not None:
         _line(console, frame.say("The diagram is in {path}.", path=plot))
     if kept is None:
@@ -112,10 +115,14 @@ def warnings_of(frame: Frame, outcome: Outcome) -> list[str]:
             "too few labels for curves of their own (30 of either kind): {languages}. The one of all together applies."
         )
         found.append(frame.say(text, languages=", ".join(sorted(shared))))
-    foreign = {row.language for row in graded.scores if ">" in row.language and row.language not in outcome.fitted}
-    if foreign:
+    if outcome.across.pairs:
         text = "passages in another language than the question's keep the grader's own grades: {pairs}."
-        found.append(frame.say(text, pairs=", ".join(sorted(foreign))))
+        found.append(frame.say(text, pairs=", ".join(outcome.across.languages)))
+    if graded.loose:
+        text = "{count} passages are not in the index; they were graded as the labels write them."
+        if graded.loose == 1:
+            text = "{count} passage is not in the index; it was graded as the label writes it."
+        found.append(frame.say(text, count=graded.loose))
     if graded.ruled:
         text = "{count} pairs were decided by the language model's own rules and do not count."
         found.append(frame.say(text, count=graded.ruled))
@@ -128,20 +135,27 @@ def _about(frame: Frame, one: Fitted) -> list[str]:
         "platt": frame.say("curve: Platt (a logistic line), best on labels not seen"),
         "isotonic": frame.say("curve: isotonic (steps that never fall), best on labels not seen"),
     }[one.curve.method.value]
-    losses = ", ".join(f"{kind.value} {loss:.3f}" for kind, loss in one.losses.items())
+    names = {
+        "as_given": frame.say("as given"),
+        "platt": frame.say("Platt"),
+        "isotonic": frame.say("isotonic"),
+    }
+    losses = ", ".join(f"{names[kind.value]} {loss:.3f}" for kind, loss in one.losses.items())
     text = "calibration error (ECE, held out): {before} before, {after} after; AUC {auc}"
     values = {"before": f"{one.error_before:.3f}", "after": f"{one.error_after:.3f}", "auc": f"{one.auc:.3f}"}
     return [
         f"{method} ({frame.say('log loss')}: {losses})",
         frame.say(text, **values),
-        _low(frame, one.low, one.thresholds.low),
-        _high(frame, one.high, one.thresholds.high),
+        _low(frame, one),
+        _high(frame, one),
         _missed(frame, one),
     ]
 
 
-def _low(frame: Frame, border: Border, value: float) -> str:
-    shown = {"value": f"{value:.3f}", "target": _percent(border.target)}
+def _low(frame: Frame, one: Fitted) -> str:
+    border = one.low
+    values = _in_force(frame, {language: borders.low for language, borders in one.borders.items()})
+    shown = {"value": values, "target": _percent(border.target)}
     if border.promised:
         text = (
             "tau_low {value}: of the next relevant passages at most {bound} are called LOW (target {target}), "
@@ -152,25 +166,84 @@ def _low(frame: Frame, border: Border, value: float) -> str:
         "tau_low stays at {value}: {counted} relevant labels are too few to promise {target}; about {needed} more "
         "relevant ones are needed"
     )
+    if one.curve.method.value != "as_given":
+        text = (
+            "tau_low is {value} after the curve: {counted} relevant labels are too few to promise {target}; about "
+            "{needed} more relevant ones are needed"
+        )
     return frame.say(text, counted=border.counted, needed=border.needed, **shown)
 
 
-def _high(frame: Frame, border: Border, value: float) -> str:
-    shown = {"value": f"{value:.3f}", "target": _percent(border.target)}
+def _high(frame: Frame, one: Fitted) -> str:
+    border = one.high
+    values = _in_force(frame, {language: borders.high for language, borders in one.borders.items()})
+    shown = {"value": values, "target": _percent(border.target)}
     if border.promised:
         text = (
             "tau_high {value}: at least {bound} of the HIGH passages are relevant (target {target}), {confidence} "
             "sure; here {hits} of {counted}"
         )
         return frame.say(text, **shown, **_seen(border))
+    plain = one.curve.method.value == "as_given"
+    shown |= {"hits": str(border.hits), "counted": str(border.counted)}
     if border.needed is None:
         text = "tau_high stays at {value}: of {counted} passages above it {hits} are relevant, short of {target}"
-        return frame.say(text, hits=border.hits, counted=border.counted, **shown)
+        if not plain:
+            text = (
+                "tau_high is {value} after the curve: of {counted} passages above it {hits} are relevant, short of "
+                "{target}"
+            )
+        return frame.say(text, **shown)
     text = (
         "tau_high stays at {value}: of {counted} passages above it {hits} are relevant; about {needed} more labels up "
         "there are needed to promise {target}"
     )
-    return frame.say(text, hits=border.hits, counted=border.counted, needed=border.needed, **shown)
+    if not plain:
+        text = (
+            "tau_high is {value} after the curve: of {counted} passages above it {hits} are relevant; about {needed} "
+            "more labels up there are needed to promise {target}"
+        )
+    return frame.say(text, needed=border.needed, **shown)
+
+
+def _in_force(frame: Frame, borders: Mapping[str, float]) -> str:
+    """One number, or one for each language where they differ."""
+    if len(set(borders.values())) == 1:
+        return f"{next(iter(borders.values())):.3f}"
+    each = (
+        frame.say("{value} ({pair})", value=f"{value:.3f}", pair=language)
+        for language, value in sorted(borders.items())
+    )
+    return ", ".join(each)
+
+
+def _single(values: set[float]) -> float | None:
+    return next(iter(values)) if len(values) == 1 else None
+
+
+def _moved(frame: Frame, one: Moved) -> str:
+    values = {"border": one.border, "pair": one.language, "before": _fine(one.before), "after": _fine(one.after)}
+    if one.told is None:
+        return frame.say("{border} ({pair}): {before} -> {after}", **values)
+    text = "{border} ({pair}): {before} -> {after} of the grader's own probability ({told} after the curve)"
+    return frame.say(text, told=_fine(one.told), **values)
+
+
+def _fine(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.01 else f"{value:.2g}"
+
+
+def _across(frame: Frame, across: Across) -> str:
+    text = (
+        "{pairs} pairs across languages ({relevant} relevant) are not in this fit; {missed} of those relevant are "
+        "called LOW"
+    )
+    if across.pairs == 1:
+        text = (
+            "{pairs} pair across languages ({relevant} relevant) is not in this fit; {missed} of those relevant are "
+            "called LOW"
+        )
+    return frame.say(text, pairs=across.pairs, relevant=across.relevant, missed=across.missed)
 
 
 def _missed(frame: Frame, one: Fitted) -> str:
@@ -234,28 +307,17 @@ def _diagram(frame: Frame, console: Console, whole: Fitted) -> None:
     console.print()
 
 
-def _problems(frame: Frame, console: Console, read: LabelFile, outcome: Outcome) -> None:
-    listed = []
-    for _, error in (*read.bad, *outcome.graded.absent):
-        message, _hint = frame.message_of(error)
-        listed.append(message)
-    for row, reason in outcome.graded.failed:
-        text = "{name}, row {row}: it could not be graded ({reason}) and counts as nothing"
-        listed.append(frame.say(text, name=read.name, row=row, reason=reason))
-    for words in listed[:_SHOWN]:
-        _line(console, words, style="red")
-    if len(listed) > _SHOWN:
-        _line(console, frame.say("… and {count} more; --json lists all.", count=len(listed) - _SHOWN), style="red")
-
-
 def _fitted_object(one: Fitted) -> dict[str, Any]:
     from tadasu.answering.grading.calibration import border_object
 
     return {
         "method": one.curve.method.value,
         "held_out_loss": {method.value: loss for method, loss in one.losses.items()},
-        "tau_high": one.thresholds.high,
-        "tau_low": one.thresholds.low,
+        "tau_high": _single({borders.high for borders in one.borders.values()}),
+        "tau_low": _single({borders.low for borders in one.borders.values()}),
+        "borders": {
+            language: {"tau_high": borders.high, "tau_low": borders.low} for language, borders in one.borders.items()
+        },
         "high": border_object(one.high),
         "low": border_object(one.low),
         "pairs": one.pairs,

@@ -167,6 +167,8 @@ class _Loop:
         console = self._console
         console.print()
         text = "{done} labels ({yes} yes, {no} no); {left} to go"
+        if self._yes + self._no == 1:
+            text = "{done} label ({yes} yes, {no} no); {left} to go"
         left = max(0, ENOUGH - self._yes - self._no)
         self._say(text, style="dim", done=self._yes + self._no, yes=self._yes, no=self._no, left=left)
         console.print(clean(asked.pair.question), style="bold", soft_wrap=True)
@@ -227,6 +229,8 @@ def _conclude(frame: Frame, counts: dict[str, int], path: Path) -> None:
     console = frame.out()
     console.print()
     text = "{labels} labels in {path}: {relevant} relevant, {irrelevant} not."
+    if counts["labels"] == 1:
+        text = "{labels} label in {path}: {relevant} relevant, {irrelevant} not."
     console.print(frame.say(text, path=path, **counts), style="bold", soft_wrap=True, markup=False)
     relevant, irrelevant = missing_labels(counts["relevant"], counts["irrelevant"])
     if relevant or irrelevant:

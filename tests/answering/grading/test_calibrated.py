@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from tadasu.answering.grading.calibrated import BEFORE, CalibratedGrader, own_thresholds
+from tadasu.answering.grading.calibrated import BEFORE, CalibratedGrader, moved, own_thresholds
 from tadasu.answering.grading.calibration import CorpusCalibration, LanguageCalibration
-from tadasu.answering.grading.curves import Platt
+from tadasu.answering.grading.curves import AsGiven, Platt
 from tadasu.answering.grading.features import HELD, open_features
 from tadasu.answering.grading.fitting import ALL
 from tadasu.answering.grading.staleness import CorpusSketch, Stale, Staleness, shape_of
@@ -47,9 +47,7 @@ def candidate(name: str = "p1", *, language: str = "en") -> Candidate:
 
 
 def fitted(slope: float = 1.0, offset: float = -2.0, high: float = 0.6, low: float = 0.1) -> LanguageCalibration:
-    return LanguageCalibration(
-        curve=Platt(slope, offset), thresholds=Thresholds(high, low), pairs=60, relevant=30, error=0.04
-    )
+    return LanguageCalibration(curve=Platt(slope, offset), high=high, low=low, pairs=60, relevant=30, error=0.04)
 
 
 def calibration(
@@ -92,6 +90,26 @@ async def test_each_language_goes_by_its_own_curve_and_borders() -> None:
     (english,) = await graded(made)
     assert japanese.probability == pytest.approx(0.8808, abs=1e-4)
     assert (japanese.level, english.level) == (Level.HIGH, Level.MEDIUM)
+
+
+@pytest.mark.parametrize("named", [(None, None), (0.5, None), (None, 0.4)])
+@pytest.mark.parametrize("language", ["en", "ja"])
+async def test_where_nothing_was_fitted_the_grades_are_those_without_the_file(
+    language: str, named: tuple[float | None, float | None]
+) -> None:
+    nothing = LanguageCalibration(curve=AsGiven(), high=None, low=None, pairs=60, relevant=30, error=0.04)
+    question = "How long is the warranty?" if language == "en" else "保証期間は何か月ですか"
+    own = moved(Given().thresholds(language), named)
+    values = [at / 40 for at in range(41)] + [0.1, 0.2, 0.8, 0.9, 0.795, 0.895]
+    without = [
+        replace(grade(value, passage=f"p{at}", level=own.level(value)), signals={HELD: 0.5} if at % 3 else {})
+        for at, value in enumerate(values)
+    ]
+    made = CalibratedGrader(Given(*without), calibration(**{ALL: nothing}), tau_high=named[0], tau_low=named[1])
+    candidates = [candidate(f"p{at}", language=language) for at in range(len(values))]
+    found = await graded(made, *candidates, question=question)
+    assert [(one.probability, one.level) for one in found] == [(one.probability, one.level) for one in without]
+    assert made.thresholds(language) == own
 
 
 @pytest.mark.parametrize("tier", ["llm", "guard"])

@@ -86,7 +86,9 @@ def test_too_few_labels_of_a_kind_are_refused_with_the_counts(relevant: int) -> 
     rows = [replace(row, relevant=at < relevant) for at, row in enumerate(labelled(60, seed=1))]
     with pytest.raises(LabelsTooFew) as caught:
         fit_all(rows)
-    assert caught.value.details == {"relevant": relevant, "irrelevant": 60 - relevant, "least": 10}
+    counts = {name: caught.value.details[name] for name in ("relevant", "irrelevant", "least")}
+    assert counts == {"relevant": relevant, "irrelevant": 60 - relevant, "least": 10}
+    assert "tadasu label" in caught.value.hint
 
 
 def test_the_borders_keep_their_promises_or_stay_where_they_were() -> None:
@@ -102,6 +104,39 @@ def test_the_borders_keep_their_promises_or_stay_where_they_were() -> None:
     assert few.thresholds == Thresholds(0.66, 0.05)
     assert few.low.needed
     assert few.low.needed > 0
+
+
+BORDERS = {"en": Thresholds(0.676, 0.014), "ja": Thresholds(0.62, 0.09)}
+
+
+def test_a_border_that_is_not_promised_stays_the_own_one_of_each_language() -> None:
+    # As given is best for a grader that is right; so few labels promise nothing.
+    rows = labelled(24, seed=2, slope=1.0, offset=0.0) + labelled(24, seed=5, language="ja", slope=1.0, offset=0.0)
+    fitted = fit_all(rows, borders=lambda language: BORDERS[language])[ALL]
+    assert (fitted.low.promised, fitted.high.promised) == (False, False)
+    assert fitted.borders == BORDERS
+    told = [
+        (row.probability if fitted.curve.method is Method.AS_GIVEN else None, BORDERS[row.language], row.relevant)
+        for row in rows
+    ]
+    if fitted.curve.method is Method.AS_GIVEN:
+        assert fitted.missed[0] == sum(right and (p or 0.0) < own.low for p, own, right in told)
+    kept = calibration({ALL: fitted}).languages[ALL]
+    assert (kept.high, kept.low) == (None, None)
+    assert [kept.thresholds(own) for own in BORDERS.values()] == list(BORDERS.values())
+
+
+def test_a_file_of_an_earlier_version_forces_no_border_that_was_not_promised(tmp_path: Path) -> None:
+    path = tmp_path / "calibration.json"
+    fitted = fit_all(labelled(24, seed=2, slope=1.0, offset=0.0), borders=lambda language: BORDERS[language])
+    write(calibration(fitted), fitted, Targets(), path)
+    raw = json.loads(path.read_text(encoding="utf-8"))
+    assert (raw["languages"]["*"]["tau_high"], raw["languages"]["*"]["tau_low"]) == (None, None)
+    raw["languages"]["*"] |= {"tau_high": 0.676, "tau_low": 0.014}
+    path.write_text(json.dumps(raw), encoding="utf-8")
+    again = read(path)
+    assert again is not None
+    assert again.languages[ALL].thresholds(BORDERS["ja"]) == BORDERS["ja"]
 
 
 def test_a23_scores_without_spread_are_called_so() -> None:
@@ -164,8 +199,8 @@ def test_a_calibration_is_read_as_it_was_written(tmp_path: Path, fitted: dict[st
     assert after.id == before.id
     assert after.corpus == before.corpus
     assert after.scores == before.scores
-    assert {key: one.thresholds for key, one in after.languages.items()} == {
-        key: one.thresholds for key, one in fitted.items()
+    assert {key: (one.high, one.low) for key, one in after.languages.items()} == {
+        key: (one.high, one.low) for key, one in before.languages.items()
     }
     assert [file.name for file in tmp_path.iterdir()] == ["calibration.json"]
     text = path.read_text(encoding="utf-8")

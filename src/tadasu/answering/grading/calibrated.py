@@ -75,9 +75,32 @@ class CalibratedGrader:
     def thresholds(self, language: str) -> Thresholds:
         """The borders between the levels that apply to a question in `language`."""
         if self._fits:
-            fitted = self._calibration.of(language)
-            return self._moved(fitted.thresholds if fitted is not None else Thresholds())
+            return self._thresholds(language)
         return self._moved(own_thresholds(self._grader, language))
+
+    def regraded(self, grade: Grade, pair: str, *, mark: Calibration = Calibration.CORPUS) -> Grade:
+        """`grade` of a pair of language `pair` (see `pair_language`) as this calibration has it, whoever's it is."""
+        fitted = self._calibration.of(pair)
+        if fitted is None or grade.probability is None or grade.tier in _OWN_RULES:
+            return replace(grade, grader=self.id)
+        borders = self._thresholds(pair)
+        probability = float(np.clip(fitted.curve.apply(np.array([grade.probability]))[0], 0.0, 1.0))
+        if HELD in grade.signals and grade.level is not Level.HIGH and borders.level(probability) is Level.HIGH:
+            # A curve knows nothing of rules: what lacks the code that is asked about does not become HIGH through one.
+            probability = min(probability, max(borders.high - _BELOW_HIGH, 0.0))
+        return replace(
+            grade,
+            grader=self.id,
+            probability=probability,
+            level=borders.level(probability),
+            calibration=mark,
+            signals={**grade.signals, BEFORE: grade.probability},
+        )
+
+    def _thresholds(self, pair: str) -> Thresholds:
+        own = own_thresholds(self._grader, pair.partition(">")[0])
+        fitted = self._calibration.of(pair)
+        return self._moved(own if fitted is None else fitted.thresholds(own))
 
     async def staleness(self) -> Staleness | None:
         """Why the calibration holds no longer, None where it does: the grader first, then the documents."""
@@ -108,28 +131,11 @@ class CalibratedGrader:
         if not self._fits:
             level = self.thresholds(language).level(grade.probability) if any_set(self._tau) else grade.level
             return replace(grade, grader=self.id, level=level, calibration=Calibration.STALE)
-        fitted = self._calibration.of(pair_language(language, passage))
-        if fitted is None:
-            return replace(grade, grader=self.id)
-        borders = self._moved(fitted.thresholds)
-        probability = float(np.clip(fitted.curve.apply(np.array([grade.probability]))[0], 0.0, 1.0))
-        if HELD in grade.signals and grade.level is not Level.HIGH:
-            # A curve knows nothing of rules: what lacks the code that is asked about does not become HIGH through one.
-            probability = min(probability, max(borders.high - _BELOW_HIGH, 0.0))
-        return replace(
-            grade,
-            grader=self.id,
-            probability=probability,
-            level=borders.level(probability),
-            calibration=Calibration.CORPUS if stale is None else Calibration.STALE,
-            signals={**grade.signals, BEFORE: grade.probability},
-        )
+        mark = Calibration.CORPUS if stale is None else Calibration.STALE
+        return self.regraded(grade, pair_language(language, passage), mark=mark)
 
     def _moved(self, fitted: Thresholds) -> Thresholds:
-        # A border that is set moves the fitted one along where they would cross.
-        high, low = self._tau
-        top = high if high is not None else max(fitted.high, low or 0.0)
-        return Thresholds(high=top, low=low if low is not None else min(fitted.low, top))
+        return moved(fitted, self._tau)
 
 
 def pair_language(language: str, passage: Passage) -> str:
@@ -142,6 +148,16 @@ def own_thresholds(grader: Grader, language: str) -> Thresholds:
     told = getattr(grader, "thresholds", None)
     borders = told(language) if callable(told) else None
     return borders if isinstance(borders, Thresholds) else Thresholds()
+
+
+def moved(borders: Thresholds, named: tuple[float | None, float | None]) -> Thresholds:
+    """`borders` with those that the settings name, (high, low), in their place.
+
+    A border that is named moves the other one along where they would cross.
+    """
+    high, low = named
+    top = high if high is not None else max(borders.high, low or 0.0)
+    return Thresholds(high=top, low=low if low is not None else min(borders.low, top))
 
 
 def any_set(borders: tuple[float | None, float | None]) -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tadasu.answering.grading.curves import Curve, read_curve
-from tadasu.answering.grading.fitting import ALL, Fitted, Targets
+from tadasu.answering.grading.fitting import ALL, Fitted, Targets, chosen_for
 from tadasu.answering.grading.staleness import CorpusSketch, ScoreShape
 from tadasu.answering.grading.thresholds import Border
 from tadasu.core.grades import Thresholds
@@ -24,13 +24,22 @@ _PLACES = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageCalibration:
-    """The curve and the borders for pairs of one language; `error` is the held-out calibration error (NaN: unknown)."""
+    """The curve and the borders for pairs of one language; `error` is the held-out calibration error (NaN: unknown).
+
+    A border that is None was not promised by the labels: the grader's own of the question's language stays.
+    """
 
     curve: Curve
-    thresholds: Thresholds
+    high: float | None
+    low: float | None
     pairs: int
     relevant: int
     error: float
+
+    def thresholds(self, own: Thresholds) -> Thresholds:
+        """The borders in force for a language whose own are `own`; where they cross, fewer are called LOW."""
+        high = own.high if self.high is None else self.high
+        return Thresholds(high=high, low=min(own.low if self.low is None else self.low, high))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +64,7 @@ class CorpusCalibration:
         """Eight hexadecimal digits."""
         parts = [self.grader]
         for language, one in sorted(self.languages.items()):
-            parts += [language, json.dumps(one.curve.written()), str(one.thresholds)]
+            parts += [language, json.dumps(one.curve.written()), f"{one.high} {one.low}"]
         return digest(*parts)[:8]
 
     @property
@@ -65,7 +74,8 @@ class CorpusCalibration:
 
     def of(self, language: str) -> LanguageCalibration | None:
         """What applies to pairs of `language`; None where nothing does (a passage in another language)."""
-        return self.languages.get(language) or (None if ">" in language else self.languages[ALL])
+        name = chosen_for(self.languages, language)
+        return self.languages[name] if name else None
 
 
 def made(
@@ -84,7 +94,8 @@ def made(
         languages={
             language: LanguageCalibration(
                 curve=one.curve,
-                thresholds=one.thresholds,
+                high=min(1.0, max(0.0, one.high.value)) if one.high.promised else None,
+                low=min(1.0, max(0.0, one.low.value)) if one.low.promised else None,
                 pairs=one.pairs,
                 relevant=one.relevant,
                 error=one.error_after,
@@ -109,7 +120,7 @@ def write(calibration: CorpusCalibration, fitted: Mapping[str, Fitted], targets:
             "count": calibration.scores.count,
             "questions": calibration.scores.questions,
         },
-        "languages": {language: _written(one) for language, one in fitted.items()},
+        "languages": {language: _written(one, calibration.languages[language]) for language, one in fitted.items()},
     }
     text = json.dumps(raw, ensure_ascii=False, indent=2, sort_keys=True, allow_nan=False) + "\n"
     beside = path.with_name(f"{path.name}.new")
@@ -137,7 +148,8 @@ def _read(raw: Mapping[str, Any]) -> CorpusCalibration:
     languages = {
         str(language): LanguageCalibration(
             curve=read_curve(one["curve"]),
-            thresholds=Thresholds(high=float(one["tau_high"]), low=float(one["tau_low"])),
+            high=_border(one, "high"),
+            low=_border(one, "low"),
             pairs=int(one["pairs"]),
             relevant=int(one["relevant"]),
             error=math.nan if one["error_after"] is None else float(one["error_after"]),
@@ -167,11 +179,21 @@ def _read(raw: Mapping[str, Any]) -> CorpusCalibration:
     )
 
 
-def _written(one: Fitted) -> dict[str, Any]:
+def _border(one: Mapping[str, Any], name: str) -> float | None:
+    # Files of earlier versions hold a number for a border that is not promised too: the one of another language, maybe.
+    value = one[f"tau_{name}"]
+    if value is None or not one[name]["promised"]:
+        return None
+    if not 0.0 <= float(value) <= 1.0:
+        raise ValueError(f"tau_{name} is {value}, not between 0 and 1")
+    return float(value)
+
+
+def _written(one: Fitted, kept: LanguageCalibration) -> dict[str, Any]:
     return {
         "curve": one.curve.written(),
-        "tau_high": one.thresholds.high,
-        "tau_low": one.thresholds.low,
+        "tau_high": kept.high,
+        "tau_low": kept.low,
         "low": border_object(one.low),
         "high": border_object(one.high),
         "pairs": one.pairs,

@@ -23,6 +23,8 @@ FAR = 1e-6
 _BEYOND = 0.1
 _ROUNDS = 100
 _STILL = 1e-10
+_EDGE = 14.0
+_HALVINGS = 60
 
 
 class Method(enum.Enum):
@@ -139,6 +141,24 @@ def read_curve(raw: Mapping[str, Any]) -> Curve:
     if not _rises(steps.knots, strictly=True) or not _rises(steps.heights, strictly=False):
         raise ValueError("a curve rises")
     return steps
+
+
+def score_before(curve: Curve, told: float) -> float:
+    """The lowest probability that `curve` makes at least `told` of; 1 where it makes that of none.
+
+    >>> round(score_before(Platt(1.0, -2.0), 0.5), 3)
+    0.881
+    """
+    low, high = -_EDGE, _EDGE
+    if float(curve.apply(np.array([1.0]))[0]) < told:
+        return 1.0
+    if float(curve.apply(np.array([0.0]))[0]) >= told:
+        return 0.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2.0
+        reached = float(curve.apply(_logistic(np.array([middle])))[0]) >= told
+        low, high = (low, middle) if reached else (middle, high)
+    return float(_logistic(np.array([high]))[0])
 
 
 def pooled(values: Sequence[float] | Numbers, weights: Sequence[float] | Numbers) -> Numbers:

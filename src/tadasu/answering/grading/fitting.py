@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Container, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,10 +18,10 @@ from tadasu.answering.grading.thresholds import (
     Border,
     choose_high,
     choose_low,
-    missed_share,
+    more_needed,
     ordered,
 )
-from tadasu.core.grades import Thresholds
+from tadasu.core.grades import Level, Thresholds
 from tadasu.core.ids import digest
 from tadasu.errors import LabelsTooFew
 
@@ -66,12 +67,15 @@ class Targets:
 class Fitted:
     """A curve, its borders, and what is known of both.
 
+    `borders` are those that apply to each language of the labelled pairs: a border that `low` and `high` do not promise
+    is the grader's own of that language. `thresholds` are those of the most frequent one.
     `losses` are the held-out logarithmic losses by which the curve was chosen; calibration errors and `bins` are
     measured on labels that the curve had not seen (questions in five parts, each predicted from the others).
     `missed` counts (relevant pairs that are LOW, relevant pairs), `auc` says how well the grader sorts these pairs.
     """
 
     curve: Curve
+    borders: Mapping[str, Thresholds]
     thresholds: Thresholds
     low: Border
     high: Border
@@ -109,16 +113,16 @@ def fit_all(
     wanted = targets or Targets()
     within = [row for row in rows if ">" not in row.language]
     _check(within)
-    fitted = {ALL: _fit(within, wanted, borders(_most_frequent(within)))}
+    fitted = {ALL: _fit(within, wanted, borders)}
     for language in sorted({row.language for row in rows}):
         own = [row for row in rows if row.language == language]
         relevant = sum(row.relevant for row in own)
         if min(relevant, len(own) - relevant) >= OWN_A_CLASS and len(own) < len(within) + (">" in language) * len(own):
-            fitted[language] = _fit(own, wanted, borders(language.partition(">")[0]))
+            fitted[language] = _fit(own, wanted, borders)
     return fitted
 
 
-def chosen_for(fitted: Mapping[str, Fitted], language: str) -> str:
+def chosen_for(fitted: Container[str], language: str) -> str:
     """Which key of `fitted` applies to pairs of `language`; empty where none does (another language than asked in)."""
     if language in fitted:
         return language
@@ -136,7 +140,7 @@ def _check(rows: Sequence[LabelledScore]) -> None:
         raise LabelsTooFew(relevant=relevant, irrelevant=len(rows) - relevant, least=LEAST_A_CLASS)
 
 
-def _fit(rows: Sequence[LabelledScore], targets: Targets, own: Thresholds) -> Fitted:
+def _fit(rows: Sequence[LabelledScore], targets: Targets, own: Callable[[str], Thresholds]) -> Fitted:
     scores = np.array([row.probability for row in rows])
     labels = np.array([float(row.relevant) for row in rows])
     weights = np.array([row.weight for row in rows])
@@ -146,14 +150,18 @@ def _fit(rows: Sequence[LabelledScore], targets: Targets, own: Thresholds) -> Fi
     method = _chosen({name: found for name, found in unseen.items() if found is not None}, labels, weights)
     curve = fit(method, scores, labels, weights) or AsGiven()
     told = curve.apply(scores)
-    low, high = _borders(rows, told.tolist(), targets, own)
-    thresholds = ordered(low, high)
+    most = _most_frequent(rows)
+    kept = {language: own(language.partition(">")[0]) for language in {row.language for row in rows}}
+    low, high = _borders(rows, told.tolist(), targets, kept)
+    borders = {language: _in_force(low, high, one) for language, one in kept.items()}
     predicted = unseen[method]
     assert predicted is not None
-    inside = (told >= thresholds.low) & (told < thresholds.high)
+    levels = [borders[row.language].level(score) for row, score in zip(rows, told.tolist(), strict=True)]
+    missed = sum(row.relevant and level is Level.LOW for row, level in zip(rows, levels, strict=True))
     return Fitted(
         curve=curve,
-        thresholds=thresholds,
+        borders=borders,
+        thresholds=borders[most],
         low=low,
         high=high,
         pairs=len(rows),
@@ -164,8 +172,8 @@ def _fit(rows: Sequence[LabelledScore], targets: Targets, own: Thresholds) -> Fi
         error_after=calibration_error(predicted, labels),
         auc=sorts(scores, labels),
         spread=float(scores.max() - scores.min()),
-        missed=missed_share(told.tolist(), [row.relevant for row in rows], thresholds.low),
-        between=(int(inside.sum()), len(rows)),
+        missed=(missed, int(labels.sum())),
+        between=(levels.count(Level.MEDIUM), len(rows)),
         bins_before=reliability(scores, labels),
         bins_after=reliability(predicted, labels),
     )
@@ -185,8 +193,9 @@ def _chosen(unseen: Mapping[Method, Numbers], labels: Numbers, weights: Numbers)
 
 
 def _borders(
-    rows: Sequence[LabelledScore], told: Sequence[float], targets: Targets, own: Thresholds
+    rows: Sequence[LabelledScore], told: Sequence[float], targets: Targets, kept: Mapping[str, Thresholds]
 ) -> tuple[Border, Border]:
+    own = kept[_most_frequent(rows)]
     relevant = [at for at, row in enumerate(rows) if row.relevant]
     low = choose_low(
         [told[at] for at in relevant],
@@ -208,7 +217,22 @@ def _borders(
         keep=own.high,
         at_least=_MIDDLE,
     )
+    if len(set(kept.values())) > 1:  # what stays where it was is somewhere else in each language
+        pairs = list(zip(rows, told, strict=True))
+        if not low.promised:
+            missed = sum(row.relevant and score < kept[row.language].low for row, score in pairs)
+            low = replace(low, hits=missed, bound=math.nan)
+        if not high.promised:
+            above = [row.relevant for row, score in pairs if score >= kept[row.language].high]
+            needed = more_needed(sum(above), len(above), targets.precision, targets.confidence)
+            high = replace(high, hits=sum(above), counted=len(above), bound=math.nan, needed=needed)
     return low, high
+
+
+def _in_force(low: Border, high: Border, own: Thresholds) -> Thresholds:
+    """The borders of a language whose own are `own`: they stay where nothing is promised."""
+    kept_low = low if low.promised else replace(low, value=own.low)
+    return ordered(kept_low, high if high.promised else replace(high, value=own.high))
 
 
 def _held_out(method: Method, scores: Numbers, labels: Numbers, weights: Numbers, folds: Numbers) -> Numbers | None:

@@ -156,7 +156,7 @@ def choose_high(
         hits=top.right[above],
         counted=above,
         bound=top.bound(above, confidence) if above else math.nan,
-        needed=0 if chosen else _more_needed(top.right[above], above, target, confidence),
+        needed=0 if chosen else more_needed(top.right[above], above, target, confidence),
     )
 
 
@@ -276,8 +276,8 @@ def _with_ties(ranked: Sequence[float], count: int) -> int:
     return count
 
 
-def _more_needed(right: int, counted: int, target: float, confidence: float) -> int | None:
-    """Passages at or above the border still to be labelled, if they come out as those so far did."""
+def more_needed(right: int, counted: int, target: float, confidence: float) -> int | None:
+    """Passages at or above a border still to be labelled, if they come out as the `counted` so far; None: hopeless."""
     share = (right + 1) / (counted + 1)  # one right one more: nobody is perfect for ever, nor hopeless from the start
     share = min(share, right / counted) if counted and right < counted else share
     if share <= target:
