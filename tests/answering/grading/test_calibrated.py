@@ -105,7 +105,9 @@ async def test_where_nothing_was_fitted_the_grades_are_those_without_the_file(
         replace(grade(value, passage=f"p{at}", level=own.level(value)), signals={HELD: 0.5} if at % 3 else {})
         for at, value in enumerate(values)
     ]
-    made = CalibratedGrader(Given(*without), calibration(**{ALL: nothing}), tau_high=named[0], tau_low=named[1])
+    made = CalibratedGrader(
+        Given(*without), replace(calibration(), languages={ALL: nothing}), tau_high=named[0], tau_low=named[1]
+    )
     candidates = [candidate(f"p{at}", language=language) for at in range(len(values))]
     found = await graded(made, *candidates, question=question)
     assert [(one.probability, one.level) for one in found] == [(one.probability, one.level) for one in without]
