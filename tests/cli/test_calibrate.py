@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tadasu.answering.grading.curves import Method
 from tadasu.app.settings_file import settings_text
 from tadasu.app.workspace import create_workspace
 from tests.cli.test_real_chain import Done, as_process, tadasu
@@ -196,18 +197,49 @@ def test_every_row_is_somewhere_in_the_counts_and_pairs_across_languages_are_sai
         assert all(one.endswith("。") for one in shown.splitlines() if one.startswith("labels.csv の"))
 
 
-def test_a_fit_that_moves_no_border_and_has_no_curve_changes_no_verdict(workspace: Path) -> None:
+def test_where_nothing_is_fitted_no_grade_and_no_verdict_changes_in_any_language(
+    workspace: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tadasu.answering.grading.fitting._chosen", lambda *_: Method.AS_GIVEN)
+    (workspace / "labels.csv").write_text(sheet(), encoding="utf-8")
+
+    def grades() -> list[tuple[str, float | None, str]]:
+        return [
+            (one["passage_id"], one["grade"]["probability"], one["grade"]["level"])
+            for question, _, _ in ASKED
+            for one in told(tadasu(workspace, "search", question, "--json"))["candidates"]
+        ]
+
+    before = grades()
+    found = told(tadasu(workspace, "calibrate", "labels.csv", "--json"))
+    assert found["moved"] == []
+    assert found["verdicts"]["before"] == found["verdicts"]["after"]
+    kept = json.loads((workspace / "calibration.json").read_text(encoding="utf-8"))
+    assert set(kept["languages"]) == {"*"}
+    assert (kept["languages"]["*"]["tau_low"], kept["languages"]["*"]["tau_high"]) == (None, None)
+    borders = found["languages"]["*"]["borders"]
+    assert borders["en"] != borders["ja"]
+    assert grades() == before
+    shown = tadasu(workspace, "calibrate", "labels.csv", "--dry-run").stdout
+    assert f"tau_low stays at {borders['en']['tau_low']:.3f} (en), {borders['ja']['tau_low']:.3f} (ja)" in shown
+    assert " -> " not in shown
+
+
+@pytest.mark.parametrize("lang", ["en", "ja"])
+def test_what_a_curve_moves_is_said_of_each_language(
+    workspace: Path, lang: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tadasu.answering.grading.fitting._chosen", lambda *_: Method.PLATT)
     (workspace / "labels.csv").write_text(sheet(), encoding="utf-8")
     found = told(tadasu(workspace, "calibrate", "labels.csv", "--json", "--dry-run"))
-    plain = found["languages"]["*"]["method"] == "as_given"
-    if not found["moved"]:
-        assert plain
-        assert found["verdicts"]["before"] == found["verdicts"]["after"]
-    else:
-        shown = tadasu(workspace, "calibrate", "labels.csv", "--dry-run").stdout
-        for one in found["moved"]:
-            assert f"{one['border']} ({one['language']}): " in shown
-        assert plain or " stays at " not in shown
+    assert found["languages"]["*"]["method"] == "platt"
+    assert {one["language"] for one in found["moved"]} == {"en", "ja"}
+    shown = tadasu(workspace, "calibrate", "labels.csv", "--dry-run", "--lang", lang).stdout
+    for one in found["moved"]:
+        name = {"en": f"{one['border']} ({one['language']}): ", "ja": f"{one['border']}（{one['language']}）: "}[lang]
+        assert name in shown
+    assert "stays" not in shown
+    assert "のままです" not in shown
 
 
 @pytest.mark.parametrize("lang", ["en", "ja"])
