@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from tadasu.core.documents import Access, Origin, Scope
-from tadasu.core.grades import Level
+from tadasu.core.grades import Level, Thresholds
 from tadasu.core.usage import Call as ModelCall
 from tadasu.core.usage import Outcome, Pricing, Stage
 from tests.cli.conftest import Call
-from tests.cli.samples import ScriptedTadasu, Shelf, abstained, answered, document
+from tests.cli.samples import ScriptedTadasu, Shelf, abstained, answered, candidate, document, round_of
 
 
 @pytest.fixture
@@ -166,3 +166,23 @@ def test_an_ungraded_web_candidate_is_shown_as_such(call: Call, asked: ScriptedT
     web = candidate("https://a.example/x", level=Level.UNGRADED, origin=Origin.WEB)
     asked.runs.save(replace(abstained(), id="run-8", rounds=(round_of(web),)))
     assert "UNGRADED https://a.example/x" in call("trace", "run-8").out
+
+
+@pytest.mark.parametrize(
+    ("lang", "failed", "borders"),
+    [
+        ("en", "decided by rerank/m 1; 1 of 2 could not be graded", "HIGH from 0.58, LOW below 0.04 (en)"),
+        ("ja", "2 件中 1 件は評価できませんでした", "HIGH は 0.58 以上、LOW は 0.04 未満（en）"),
+    ],
+)
+def test_a_trace_names_what_decided_what_failed_and_the_borders(
+    call: Call, scripted: ScriptedTadasu, lang: str, failed: str, borders: str
+) -> None:
+    one, lost = candidate("a.md"), candidate("b.md", level=Level.UNGRADED)
+    one = replace(one, grade=replace(one.grade, tier="scorer", grader="scorer/rerank/m@0123+c"))
+    done = replace(round_of(one, lost), borders=Thresholds(high=0.58, low=0.04))
+    scripted.runs.save(answered(rounds=(done,)))
+    shown = call("trace", "last", "--lang", lang).out
+    assert failed in shown
+    assert borders in shown
+    assert call("trace", "last", "--json").json["rounds"][0]["borders"] == {"high": 0.58, "low": 0.04}

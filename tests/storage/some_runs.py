@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tadasu.core import answers, documents, grades, runs, usage
 from tadasu.core.answers import Answer, AnswerStatus, CheckedSentence, Citation, Evidence, Reason, Support
 from tadasu.core.documents import Origin, Reader, Span, Strip
-from tadasu.core.grades import Calibration, Grade, Level, Verdict, VerdictRule
+from tadasu.core.grades import Calibration, Grade, Level, Thresholds, Verdict, VerdictRule
 from tadasu.core.runs import (
     Action,
     ActionKind,
@@ -126,6 +126,8 @@ def _drawn(kind: object) -> st.SearchStrategy[typing.Any]:
         return st.text(max_size=12)
     if kind is float:
         return st.floats(allow_nan=False)
+    if kind is Thresholds:
+        return st.lists(st.floats(0, 1), min_size=2, max_size=2).map(lambda pair: Thresholds(max(pair), min(pair)))
     if kind is Grade:
         return _grades()
     if kind is Answer:

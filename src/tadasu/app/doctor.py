@@ -18,6 +18,7 @@ from tadasu.app.price_findings import price_finding
 from tadasu.app.statistics import cache_figures
 from tadasu.app.telemetry_findings import telemetry_findings
 from tadasu.errors import KeyMissing, StoreDamaged, TadasuError
+from tadasu.text.messages import LANGUAGES
 
 if TYPE_CHECKING:
     from tadasu.app.container import Container
@@ -44,6 +45,7 @@ async def diagnose(open_workspace: Callable[[], Tadasu], *, network: bool = True
     found.append(check_space(tadasu.workspace.root))
     found.append(_guarded("encoder", lambda: _encoder(container)))
     found.append(_guarded("grader", lambda: _grader(container)))
+    found.extend(_borders(container))
     found.extend(await _index(tadasu))
     found.append(await _cache(container))
     found.append(_guarded("runs", lambda: _runs(container)))
@@ -130,6 +132,22 @@ def _encoder(container: Container) -> Finding:
 
 def _grader(container: Container) -> Finding:
     return ok("grader", "The grader {name} is loaded.", name=container.grader.id)
+
+
+def _borders(container: Container) -> Iterator[Finding]:
+    """The borders between the levels by language; nothing where the grader names none, or cannot be loaded."""
+    from tadasu.answering.correction.rounds import borders_of
+
+    try:
+        grader = container.grader
+    except Exception:  # noqa: BLE001 - the finding on the grader says why it cannot be loaded
+        return
+    for language in LANGUAGES:
+        borders = borders_of(grader, "", otherwise=language)
+        if borders is not None:
+            text = "HIGH from {high}, LOW below {low} ({spoken})"
+            high, low = f"{borders.high:.2f}", f"{borders.low:.2f}"
+            yield ok("borders", text, high=high, low=low, spoken=language)
 
 
 async def _index(tadasu: Tadasu) -> list[Finding]:

@@ -13,9 +13,10 @@ from tadasu.cli.answer_view import cost_words, findings_words, one_line, seconds
 from tadasu.cli.dropped_pages import dropped_words
 from tadasu.cli.error_words import refusal_words
 from tadasu.cli.search import calibration_words, grade_words
-from tadasu.core.grades import Level, Verdict
+from tadasu.core.grades import Grade, Level, Thresholds, Verdict
 from tadasu.core.runs import GradedCandidate, Round, Run, StripFate, StripRecord
 from tadasu.core.usage import DOLLARS, Call, Money, Outcome
+from tadasu.text.language import detect
 
 if TYPE_CHECKING:
     from tadasu.cli.frame import Frame
@@ -36,6 +37,9 @@ def run_tree(frame: Frame, run: Run, *, money: Money = DOLLARS) -> Tree:
         _add_round(frame, tree, one)
     if told := calibration_words(frame, [one.grade for done in run.rounds for one in done.candidates]):
         tree.add(_line(told, "dim"))
+    if borders := next((one.borders for one in run.rounds if one.borders is not None), None):
+        found = detect(run.query)
+        tree.add(_line(borders_words(frame, borders, run.language if found == "und" else found), "dim"))
     tree.add(_line(frame.say("ended because: {reason}", reason=frame.say(run.stop_reason))))
     _add_strips(frame, tree, run)
     _add_answer(frame, tree, run)
@@ -90,13 +94,30 @@ def _add_round(frame: Frame, tree: Tree, one: Round) -> None:
 
 def tiers_words(frame: Frame, one: Round) -> str:
     """Which tier of the grader decided how many passages, and how many no model had to read."""
-    tiers = Counter(candidate.grade.tier or frame.say("none") for candidate in one.candidates)
-    named = ", ".join(f"{tier} {count}" for tier, count in tiers.most_common())
+    graded = [candidate.grade for candidate in one.candidates if candidate.grade.level is not Level.UNGRADED]
+    tiers = Counter(_tier(grade) or frame.say("none") for grade in graded)
+    named = ", ".join(f"{tier} {count}" for tier, count in tiers.most_common()) or frame.say("none")
     unread, count = tiers["features"], len(one.candidates)
     if unread and unread < count:
         text = "decided by {tiers}; {unread} of {count} were read by no model"
-        return frame.say(text, tiers=named, unread=unread, count=count)
-    return frame.say("decided by {tiers}", tiers=named)
+        words = frame.say(text, tiers=named, unread=unread, count=count)
+    else:
+        words = frame.say("decided by {tiers}", tiers=named)
+    if len(graded) == count:
+        return words
+    return f"{words}; " + frame.say("{failed} of {count} could not be graded", failed=count - len(graded), count=count)
+
+
+def _tier(grade: Grade) -> str:
+    """What decided; a grader that is a scorer alone goes by the scorer's name."""
+    scorer = grade.grader.removeprefix("scorer/")
+    return scorer.partition("@")[0].partition("+")[0] if grade.tier == "scorer" and scorer else grade.tier
+
+
+def borders_words(frame: Frame, borders: Thresholds, language: str) -> str:
+    """The borders between the levels, such as ``HIGH from 0.58, LOW below 0.04 (en)``."""
+    text = "HIGH from {high}, LOW below {low} ({spoken})"
+    return frame.say(text, high=f"{borders.high:.2f}", low=f"{borders.low:.2f}", spoken=language)
 
 
 def _candidate(frame: Frame, rank: int, one: GradedCandidate) -> Text:

@@ -99,7 +99,9 @@ async def _first_words(tadasu: Tadasu, found: Round) -> dict[str, str]:
 def _show(frame: Frame, found: Round, texts: dict[str, str]) -> None:
     from rich.table import Table
 
+    from tadasu.answering.correction.marks import failures
     from tadasu.cli.answer_view import one_line, seconds
+    from tadasu.cli.error_words import refusal_words
 
     console = frame.out()
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -131,8 +133,8 @@ def _show(frame: Frame, found: Round, texts: dict[str, str]) -> None:
         console.print(table)
     else:
         console.print(frame.say("Nothing was found."))
-    if found.error:
-        console.print(one_line(found.error), style="red", soft_wrap=True)
+    for warning in failures([found]):
+        console.print(refusal_words(frame, warning), style="red", soft_wrap=True)
     words = frame.say("verdict {verdict} by the rule {rule}", verdict=found.verdict.name, rule=found.rule.value)
     console.print(f"{words} · {seconds(found.duration_ms)}", style="bold")
     if told := calibration_words(frame, [one.grade for one in found.candidates]):
@@ -150,9 +152,14 @@ def calibration_words(frame: Frame, grades: Sequence[Grade]) -> str:
     from tadasu.core.grades import Calibration, Level
 
     known = [grade for grade in grades if grade.probability is not None and grade.tier != "guard"]
+    known = list({grade.passage_id: grade for grade in known}.values())
     marks = {grade.calibration for grade in known}
     if Calibration.STALE in marks:
         return frame.say("the calibration of these grades may no longer hold: see `tadasu doctor`")
+    bare = sum(grade.calibration is Calibration.NONE and grade.level is not Level.LOW for grade in known)
+    if Calibration.PUBLIC in marks and bare:
+        text = "{bare} of {count} grades are not calibrated, the others on public data: see `tadasu label`"
+        return frame.say(text, bare=bare, count=len(known))
     if Calibration.PUBLIC in marks:
         return frame.say("grades calibrated on public data, not on these documents: see `tadasu label`")
     # Across languages no grade is calibrated; a LOW one among calibrated ones is not worth a word.

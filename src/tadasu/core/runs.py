@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from tadasu.core.answers import Answer, Evidence
 from tadasu.core.documents import Origin, Reader, Scope, Span, Strip
-from tadasu.core.grades import Grade, Verdict, VerdictRule
+from tadasu.core.grades import Grade, Thresholds, Verdict, VerdictRule
 from tadasu.core.retrieved import DroppedPage
 from tadasu.core.usage import Call, Cost, total
 
@@ -102,7 +102,8 @@ class Round:
     `changed` says what differs from the round before (empty for the first). `excluded_*` count what was ruled out.
     `dropped` are the web pages that were found and not used, each with its reason. `started_ms` counts from the start
     of the run. `queries` lists the queries of a round that made several at once (sub-questions, rewrites), and is empty
-    where `query` was the only one.
+    where `query` was the only one. `borders` are those between the levels for passages in the question's language; None
+    where the grader names none.
     """
 
     number: int
@@ -120,6 +121,7 @@ class Round:
     dropped: tuple[DroppedPage, ...] = ()
     started_ms: float = 0.0
     queries: tuple[str, ...] = ()
+    borders: Thresholds | None = None
 
     @property
     def searches(self) -> int:

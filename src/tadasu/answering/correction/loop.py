@@ -12,7 +12,7 @@ from tadasu.answering.correction.plan import Plan
 from tadasu.answering.correction.policy import CorrectionSettings, next_action
 from tadasu.answering.correction.query_writer import QueryWriter
 from tadasu.answering.correction.research import Merge, Research, Searched
-from tadasu.answering.correction.rounds import from_the_question, grade_all, recorded
+from tadasu.answering.correction.rounds import borders_of, from_the_question, grade_all, recorded
 from tadasu.answering.correction.state import Corrected, LoopState
 from tadasu.answering.correction.verdicts import verdict_of
 from tadasu.core.documents import Scope
@@ -113,6 +113,7 @@ class CorrectionLoop:
                 error=done.error,
                 dropped=done.retrieval.dropped,
                 queries=probe.queries if len(probe.queries) > 1 else (),
+                borders=borders_of(self._grader, query, otherwise=language),
             )
             began = ended
             state.rounds.append(finished)

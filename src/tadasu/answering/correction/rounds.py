@@ -9,12 +9,13 @@ from tadasu.answering.correction.deadline import BrokeOff, OutOfTime, within
 from tadasu.answering.correction.policy import CorrectionSettings, Progress, next_action
 from tadasu.answering.correction.verdicts import verdict_of
 from tadasu.core.documents import Origin, Passage, Scope
-from tadasu.core.grades import Calibration, Grade, Level, Recommendation, Verdict, ungraded
+from tadasu.core.grades import Calibration, Grade, Level, Recommendation, Thresholds, Verdict, ungraded
 from tadasu.core.retrieved import Candidate, Retrieval
 from tadasu.core.runs import GradedCandidate, Round, SearchMode
 from tadasu.errors import GradingFailed, TadasuError
 from tadasu.ports import Allowance, CandidateSearch, Grader, Ledger
 from tadasu.text.injection import masked, speaks_to_model
+from tadasu.text.language import detect
 
 
 async def grade_all(grader: Grader, question: str, retrieval: Retrieval, *, ledger: Ledger) -> list[Grade]:
@@ -65,6 +66,14 @@ def _by_id(given: object) -> dict[str, Grade | str]:
             same = told.get(grade.passage_id, grade) == grade
             told[grade.passage_id] = grade if same else "the grader returned two grades for it, and they differ"
     return told
+
+
+def borders_of(grader: Grader, question: str, *, otherwise: str = "en") -> Thresholds | None:
+    """The borders that `grader` names for the question's language, `otherwise` where its script tells none."""
+    named = getattr(grader, "thresholds", None)
+    found = detect(question)
+    borders = named(otherwise if found == "und" else found) if callable(named) else None
+    return borders if isinstance(borders, Thresholds) else None
 
 
 def _or_ungraded(told: Grade | str, passage: Passage, grader: Grader) -> Grade:
@@ -122,6 +131,7 @@ async def one_round(
         action=next_action(verdict, Progress(settings=settings)),
         started_ms=began,
         duration_ms=ledger.elapsed_ms() - began,
+        borders=borders_of(grader, query),
         error=grades[0].reason if verdict is Verdict.GRADER_FAILED else "",
     )
 

@@ -75,6 +75,7 @@ class Cascade:
         self._features = features
         self._scorer = scorer
         self._table = table if table is not None and scorer is not None and table.scorer == scorer.id else None
+        self._tier = TIER if self._table is not None or scorer is None else scorer.id.partition("@")[0]
         self._assessor = assessor
         self._tau = (tau_high, tau_low)
         self._fall_back = fall_back
@@ -166,7 +167,7 @@ class Cascade:
         found: dict[int, Grade] = {}
         for index, score in read.items():
             if score.failed:
-                found[index] = self._failed(asked, first[index], tier=TIER, reason=score.reason)
+                found[index] = self._failed(asked, first[index], tier=self._tier, reason=score.reason)
                 continue
             rivals = [*asked.rivals, *(logit for other, logit in logits.items() if other != index)]
             lead = lead_of(logits[index], rivals)
@@ -180,14 +181,15 @@ class Cascade:
         probability = self._probability(asked.language, first, logit, lead)
         known = first.probability is not None
         alone = f" (features alone {first.probability:.2f}: {first.reason})" if known else f" ({first.reason})"
+        reader = "the cross-encoder" if self._tier == TIER else self._tier
         fitted = self._table is not None and asked.language in self._table.languages and not foreign
         return Grade(
             passage_id=first.passage_id,
             level=asked.borders.level(probability),
             probability=probability,
-            reason=f"read: {probability_of(logit):.2f} by the cross-encoder{alone}",
+            reason=f"read: {probability_of(logit):.2f} by {reader}{alone}",
             grader=self.id,
-            tier=TIER,
+            tier=self._tier,
             calibration=Calibration.PUBLIC if fitted else Calibration.NONE,
             strip_scores=self._strips(asked.language, candidate, first, score),
             signals={**first.signals, TIER: logit}
