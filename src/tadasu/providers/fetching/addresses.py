@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from urllib.parse import SplitResult, quote, urljoin, urlsplit
 
@@ -249,8 +248,3 @@ def _host_and_port(entry: str) -> tuple[str, int | None]:
     if colon and port.isascii() and port.isdigit():
         return host.strip("[]"), int(port)
     return entry, None
-
-
-def unreadable_hosts(entries: Iterable[str]) -> list[str]:
-    """Those of `entries` (of `AddressPolicy.private_hosts`) that are no host or host with port."""
-    return [entry for entry in entries if not re.fullmatch(r"[^\s/@?#]+", entry.strip()) or "//" in entry]
