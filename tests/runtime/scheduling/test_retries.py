@@ -344,7 +344,7 @@ def test_a_share_of_faults_opens_it_too() -> None:
 
 
 @settings(max_examples=60)
-@given(st.lists(st.tuples(st.sampled_from(Health), st.floats(0.0, 20.0)), max_size=60))
+@given(st.lists(st.tuples(st.sampled_from(Health), st.integers(0, 160).map(lambda eighths: eighths / 8)), max_size=60))
 def test_whatever_happens_a_circuit_lets_one_try_at_most_and_is_never_closed_for_ever(
     events: list[tuple[Health, float]],
 ) -> None:
