@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from tadasu.app.findings import Health
-from tadasu.app.settings import TelemetrySection
+from tadasu.app.sections.running import TelemetrySection
 from tadasu.app.telemetry_findings import telemetry_findings
 from tests.app.test_telemetry import free_port
 from tests.telemetry.collector import Collector

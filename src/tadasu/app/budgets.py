@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tadasu.app.prices import money_of
-from tadasu.app.settings import Unpriced
+from tadasu.app.sections.running import Unpriced
 from tadasu.app.time_zones import zone_of
 from tadasu.runtime.budget import Limits
 from tadasu.runtime.day_budget import DayLimits, DayRules

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tadasu.app.prices import search_price
-from tadasu.app.settings import Settings, WebProviderSection
+from tadasu.app.sections.outside import WebProviderSection
+from tadasu.app.settings import Settings
 from tadasu.errors import SettingsInvalid
 from tadasu.providers.registry import load_plugin, plugin_names
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tadasu.app.container import Container
-    from tadasu.app.settings import LimitsSection, ProviderLimits, Settings
+    from tadasu.app.sections.outside import LimitsSection, ProviderLimits
+    from tadasu.app.settings import Settings
     from tadasu.ports import Chance, ChatModel, Clock, LimitStore, PairScorer, WebSearch
 
 _OWN = frozenset({"folder", "onnx", "scripted", "shipped"})

@@ -13,7 +13,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from tadasu.app.settings import Settings, WebProviderSection
+from tadasu.app.sections.outside import WebProviderSection
+from tadasu.app.settings import Settings
 
 HEAD = (
     "Settings of this Tadasu workspace.",

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from tadasu import __version__
 from tadasu.app.run_words import asked_the_web, stop_of
-from tadasu.app.settings import LogForm, Settings
+from tadasu.app.sections.running import LogForm
+from tadasu.app.settings import Settings
 from tadasu.core.events import Event, Listener, RoundEnded, RunEnded, RunStarted, ignore
 from tadasu.errors import ExtraMissing
 from tadasu.telemetry.context import bind_run, no_run, trace_id_of

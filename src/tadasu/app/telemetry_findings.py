@@ -11,7 +11,7 @@ from tadasu.app.findings import Finding, failure, ok, warning
 from tadasu.errors import ExtraMissing
 
 if TYPE_CHECKING:
-    from tadasu.app.settings import TelemetrySection
+    from tadasu.app.sections.running import TelemetrySection
 
 _PACKAGES = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
 _PORTS = {"http": 80, "https": 443}

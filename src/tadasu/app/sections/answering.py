@@ -1,0 +1,139 @@
+"""Tables of settings for a question's way from the documents to the answer."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from tadasu.answering.correction.policy import Reaction, ReservePolicy
+from tadasu.app.sections.fields import Names, Section
+from tadasu.core.grades import VerdictRule
+from tadasu.core.scores import ScoreScale
+
+
+class ReaderSection(Section):
+    """Who asks when the command line or the Python API is used."""
+
+    tenant: str = Field("default", description="Tenant whose documents are searched.")
+    groups: Names = Field((), description="Groups of the asker; documents tagged with others stay hidden.")
+
+
+class StoreSection(Section):
+    """Where passages are kept."""
+
+    engine: str = Field("sqlite", description="Plugin of the group tadasu.stores.")
+
+
+class EncoderSection(Section):
+    """Text to vectors."""
+
+    path: str = Field("", description="Folder with model.onnx and tokenizer.json; empty: the encoder that is shipped.")
+    threads: int = Field(2, ge=1, le=64, description="Threads of ONNX Runtime.")
+
+
+class IngestionSection(Section):
+    """From files to passages."""
+
+    max_tokens: int = Field(256, ge=32, le=510, description="Tokens of a passage at the most.")
+    max_file_mb: int = Field(100, ge=1, description="Larger files are refused.")
+    parse_seconds: int = Field(60, ge=1, description="Parsing of one file is stopped after this many seconds.")
+
+
+class RetrievalSection(Section):
+    """How many candidates are graded."""
+
+    k: int = Field(10, ge=1, le=200, description="Passages retrieved and graded per search.")
+
+
+class GradingSection(Section):
+    """Grades and their thresholds."""
+
+    grader: str = Field("cascade", description="Plugin of the group tadasu.graders: cascade, features, scorer, llm.")
+    scorer: str = Field("shipped", description="Plugin of the group tadasu.scorers: the second tier; empty: none.")
+    llm: bool = Field(default=False, description="Ask the chat model about passages that are still uncertain.")
+    llm_batch: int = Field(5, ge=1, le=20, description="Passages in one call of the chat model.")
+    llm_calls: int = Field(10, ge=1, le=100, description="Calls of the chat model at the same time.")
+    fall_back: bool = Field(
+        default=False,
+        description="Where a later tier fails: true keeps the earlier tier's grade, false leaves UNGRADED.",
+    )
+    tau_high: float | None = Field(None, ge=0, le=1, description="HIGH from here; unset: as calibrated.")
+    tau_low: float | None = Field(None, ge=0, le=1, description="LOW below this; unset: as calibrated.")
+
+
+class ScorerSection(Section):
+    """The second tier of grading: a model that scores pairs."""
+
+    path: str = Field("", description="For onnx: folder with model.onnx and tokenizer.json.")
+    scale: ScoreScale | None = Field(None, description="What its scores mean: logit or probability. Never guessed.")
+    base_url: str = Field("", description="For rerank and http: address of the service.")
+    model: str = Field("", description="For rerank: model name as the service knows it.")
+    key_variable: str = Field("", description="Environment variable that holds the key; empty: none is sent.")
+    timeout_s: float = Field(10.0, gt=0, description="Seconds before a call is given up.")
+    threads: int = Field(2, ge=1, le=64, description="Threads of ONNX Runtime.")
+    max_tokens: int = Field(512, ge=64, le=8192, description="For onnx: the model's longest input.")
+    price: float | None = Field(None, ge=0, description="US dollars per thousand pairs; unset: unpriced.")
+
+
+class CacheSection(Section):
+    """Where scores of graders are remembered."""
+
+    engine: str = Field("sqlite", description="Plugin of the group tadasu.caches: sqlite, memory, redis; empty: off.")
+    url_variable: str = Field("TADASU_REDIS_URL", description="For redis: environment variable that holds the address.")
+    max_mb: int = Field(256, ge=1, description="Size at the most; what was unused longest goes first.")
+    days: float = Field(90.0, gt=0, description="Scores that were not used for so long go.")
+
+
+class CorrectionSection(Section):
+    """What follows a verdict."""
+
+    rule: VerdictRule = Field(VerdictRule.ANY_HIGH, description="any_high (the CRAG paper's) or high_share.")
+    quality_threshold: float = Field(0.6, ge=0, le=1, description="Share of HIGH passages that high_share wants.")
+    max_searches: int = Field(2, ge=0, le=10, description="Further searches of the own documents.")
+    max_web_searches: int = Field(1, ge=0, le=10, description="Searches of the web, counted apart.")
+    medium_kept: int = Field(2, ge=0, description="MEDIUM passages that go on.")
+    medium_kept_exhausted: int = Field(3, ge=0, description="The same once searches are exhausted.")
+    ungraded: Reaction = Field(
+        Reaction.CLOSED, description="closed: UNGRADED passages stay out; open: they go on; abstain: no answer."
+    )
+    grader_failed: Reaction = Field(
+        Reaction.CLOSED,
+        description="Nothing could be graded. closed: only what is known to be good; open: go on unchecked; abstain.",
+    )
+    no_documents: Reaction = Field(
+        Reaction.CLOSED,
+        description="No passage was found. closed, open: the web may answer; abstain: it is not even asked.",
+    )
+    search_failed: Reaction = Field(
+        Reaction.CLOSED,
+        description="A search failed. closed: other sources, and only what is good; open: what there is; abstain.",
+    )
+    budget_spent: Reaction = Field(
+        Reaction.CLOSED,
+        description="The budget is spent. closed: only what is good; open: what there is, unchecked; abstain.",
+    )
+    incorrect: ReservePolicy = Field(
+        ReservePolicy.ABSTAIN, description="abstain, or use_with_warning: the LOW passages with a warning."
+    )
+    rewrite: bool = Field(default=True, description="Let the chat model, where there is one, write further queries.")
+    rewrite_seconds: float = Field(10.0, gt=0, description="Seconds before that is given up and rules take over.")
+
+
+class RefinementSection(Section):
+    """From passages to evidence."""
+
+    strip_threshold: float = Field(0.2, ge=0, le=1, description="Strips from this probability on are selected.")
+    neighbours: int = Field(1, ge=0, le=5, description="Strips kept on each side of a selected one.")
+    token_budget: int = Field(1024, ge=64, description="Tokens of evidence at the most.")
+
+
+class ChatSection(Section):
+    """The model that words answers. Without one, answers are quotations."""
+
+    provider: str = Field("", description="Plugin of the group tadasu.chat, such as openai; empty: extractive answers.")
+    model: str = Field("", description="Model name as the provider knows it.")
+    base_url: str = Field("", description="Any OpenAI-compatible address; empty: the provider's own.")
+    key_variable: str = Field("OPENAI_API_KEY", description="Environment variable that holds the key.")
+    timeout_s: float = Field(60.0, gt=0, description="Seconds before a call is given up.")
+    max_tokens: int = Field(800, ge=16, description="Tokens of an answer at the most.")
+    price_in: float | None = Field(None, ge=0, description="US dollars per million input tokens, if not known.")
+    price_out: float | None = Field(None, ge=0, description="US dollars per million output tokens, if not known.")
