@@ -1,7 +1,8 @@
 """Every question that one part of Tadasu may ask of another.
 
 What can be swapped is here, in the order a question meets it: the world (`world`), calls of outside services (`calls`),
-encoder and store (`retrieval`), the grader (`grading`), the web (`web`), the writer and its chat model (`writing`), the
+encoder and store (`retrieval`), the grader (`grading`), the web (`web`), the models that read (`reading`), the
+writer and its chat model (`writing`), the
 run book and work in the background (`runs`). All are imported from here. Protocols have one to three methods; scores,
 units and failures are said where they are declared. Built-in implementations are plugins like anybody else's
 (entry-point groups ``tadasu.stores``, ``.graders``, ``.scorers``, ``.caches``, ``.chat``, ``.websearch``) and pass
@@ -21,6 +22,7 @@ from tadasu.ports.grading import (
     ScoreCache,
     ScorerSettings,
 )
+from tadasu.ports.reading import Claim, FoundSpan, SpanReader, SupportModel
 from tadasu.ports.retrieval import (
     AccessTags,
     CandidateSearch,
@@ -52,6 +54,7 @@ __all__ = [
     "Chance",
     "ChatDelta",
     "ChatModel",
+    "Claim",
     "Clock",
     "Corrections",
     "DayBook",
@@ -59,6 +62,7 @@ __all__ = [
     "DocumentShelf",
     "Encoder",
     "Errand",
+    "FoundSpan",
     "Grader",
     "GraderParts",
     "Ids",
@@ -81,8 +85,10 @@ __all__ = [
     "Scheduler",
     "ScoreCache",
     "ScorerSettings",
+    "SpanReader",
     "Standing",
     "Store",
+    "SupportModel",
     "TaggedIndex",
     "TermWeights",
     "TokenCounter",

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from tadasu.answering.generation.checking import SentenceChecker
 from tadasu.answering.generation.citations import MarkerStream
 from tadasu.answering.generation.draft import Draft, SentenceReleased, Warned
 from tadasu.answering.generation.extractive import ExtractiveWriter
@@ -40,14 +41,17 @@ class AnswerComposer:
     Warnings are the sentences of `Warned`, which are message ids.
     """
 
-    def __init__(self, writer: AnswerWriter, *, fallback: AnswerWriter | None = None) -> None:
+    def __init__(
+        self, writer: AnswerWriter, *, fallback: AnswerWriter | None = None, checker: SentenceChecker | None = None
+    ) -> None:
         self._writer = writer
+        self._checker = checker or SentenceChecker()
         self._fallback = fallback
         self._sides = ExtractiveWriter()
 
     async def compose(self, task: WritingTask, *, ledger: Ledger) -> AsyncIterator[ComposeEvent]:
         """Write and check one answer; raises a ProviderError only where nothing was released and no fallback is set."""
-        draft = Draft(task)
+        draft = self._draft(task, ledger)
         writer, warnings = self._writer, set[Warned]()
         checking = Stopwatch(ledger, Stage.CHECK, provider="local", model="grounding")
         try:
@@ -56,27 +60,30 @@ class AnswerComposer:
         except (ProviderError, BudgetSpent) as failure:
             if draft.released:
                 warnings.add(Warned.CUT_OFF)
-                for event in draft.close():
+                for event in await draft.close():
                     yield event
             elif self._fallback is None:
                 raise
             else:
-                draft, writer = Draft(task), self._fallback
+                draft, writer = self._draft(task, ledger), self._fallback
                 warnings.add(Warned.UNAFFORDED if isinstance(failure, _UNAFFORDED) else Warned.REPLACED)
                 async for event in _written(draft, writer, task, ledger, checking):
                     yield event
         else:
             if not isinstance(writer, ExtractiveWriter):
-                for event in self._contradicted(draft, task, checking):
+                for event in await self._contradicted(draft, task, checking):
                     yield event
         finally:
             checking.finish()
-        answer = draft.finish(writer.id, warnings)
+        answer = await draft.finish(writer.id, warnings)
         if answer.status is AnswerStatus.ABSTAINED:
             yield SentenceReleased(answer.text, ())
         yield AnswerFinished(answer)
 
-    def _contradicted(self, draft: Draft, task: WritingTask, checking: Stopwatch) -> list[SentenceReleased]:
+    def _draft(self, task: WritingTask, ledger: Ledger) -> Draft:
+        return Draft(task, self._checker, ledger=ledger)
+
+    async def _contradicted(self, draft: Draft, task: WritingTask, checking: Stopwatch) -> list[SentenceReleased]:
         """Both sides of a contradiction in the evidence, where the answer rests on one and says nothing of the other.
 
         Whatever the writer was told, or believed.
@@ -91,8 +98,8 @@ class AnswerComposer:
         markers, sentences = MarkerStream(), SentenceReader()
         read = [*sentences.feed([*markers.feed("\n\n" + found.text), *markers.finish()]), *sentences.finish()]
         for sentence in read:
-            shown += _checked(draft, sentence, checking)
-        return [*shown, *draft.close()]
+            shown += await _checked(draft, sentence, checking)
+        return [*shown, *await draft.close()]
 
 
 _UNAFFORDED = (BudgetSpent, PriceUnknown)
@@ -104,15 +111,15 @@ async def _written(
     markers, sentences = MarkerStream(), SentenceReader()
     async for piece in writer.write(task, ledger=ledger):
         for sentence in sentences.feed(markers.feed(piece)):
-            for event in _checked(draft, sentence, checking):
+            for event in await _checked(draft, sentence, checking):
                 yield event
     for sentence in (*sentences.feed(markers.finish()), *sentences.finish()):
-        for event in _checked(draft, sentence, checking):
+        for event in await _checked(draft, sentence, checking):
             yield event
-    for event in draft.close():
+    for event in await draft.close():
         yield event
 
 
-def _checked(draft: Draft, sentence: Written, checking: Stopwatch) -> list[SentenceReleased]:
+async def _checked(draft: Draft, sentence: Written, checking: Stopwatch) -> list[SentenceReleased]:
     with checking:
-        return draft.add(sentence)
+        return await draft.add(sentence)

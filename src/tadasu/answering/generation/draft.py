@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 
 from tadasu.answering.generation import grounding
 from tadasu.answering.generation.abstention import abstain, is_pure_refusal, is_refusal
+from tadasu.answering.generation.checking import SentenceChecker
 from tadasu.answering.generation.citations import Numbering, render
 from tadasu.answering.generation.facts import facts_of
 from tadasu.answering.generation.sentences import Written
 from tadasu.core.answers import Answer, AnswerStatus, CheckedSentence, Citation, Evidence, Reason, Support
 from tadasu.core.documents import Strip
-from tadasu.ports import WritingTask
+from tadasu.ports import Ledger, WritingTask
 
 _BARE_YES_NO = re.compile(r"(?:yes|no|はい|いいえ|ええ)[\s.。,、!！]*", re.IGNORECASE)
 _LEAD = re.compile(r"[:：]\s*\**$")
@@ -73,8 +74,10 @@ class Warned(enum.StrEnum):
 class Draft:
     """The answer so far, and the sentences that wait for the next one: a bare yes, a lead-in, a refusal."""
 
-    def __init__(self, task: WritingTask) -> None:
+    def __init__(self, task: WritingTask, checker: SentenceChecker, *, ledger: Ledger) -> None:
         self._task = task
+        self._checker = checker
+        self._ledger = ledger
         self._asked = task.query or task.question
         self._by_number = {piece.number: piece for piece in task.evidence}
         self._numbering = Numbering(task.evidence)
@@ -91,7 +94,7 @@ class Draft:
         """Whether the reader has seen anything."""
         return bool(self._pieces)
 
-    def add(self, sentence: Written) -> list[SentenceReleased]:
+    async def add(self, sentence: Written) -> list[SentenceReleased]:
         """Check one more sentence; what may be shown now."""
         cited = self._numbering.known(sentence.numbers)
         if not cited and _SAYS_NOTHING.fullmatch(sentence.text):
@@ -102,7 +105,7 @@ class Draft:
         yes_no = self._waiting.pop() if self._waiting and _BARE_YES_NO.fullmatch(self._waiting[-1].text) else None
         if yes_no is not None:
             sentence = _after(yes_no, sentence)
-        verdict, support = self._judge(sentence, cited)
+        verdict, support = await self._judge(sentence, cited)
         if not verdict.holds:
             if is_pure_refusal(sentence.text, self._asked):
                 self._refused = True
@@ -133,7 +136,7 @@ class Draft:
         told = _DIFFER.search("".join(self._pieces)) or _CONTRAST.search("".join(self._pieces))
         return told is None or not all(side & cited for side in sides)
 
-    def close(self) -> list[SentenceReleased]:
+    async def close(self) -> list[SentenceReleased]:
         """What is left when the writer has ended: a refusal stays where part of the answer stands."""
         waiting, self._waiting = self._waiting, []
         shown = []
@@ -142,7 +145,7 @@ class Draft:
             waiting = [lead for lead in waiting if not _DIFFER.search(lead.text)]
             shown.append(self._release(_without_mark(alone), numbers, ""))
         for sentence in waiting:
-            verdict, support = self._judge(sentence, self._numbering.known(sentence.numbers))
+            verdict, support = await self._judge(sentence, self._numbering.known(sentence.numbers))
             if verdict.holds and not _HEADING.match(sentence.text):
                 shown.append(self._release(sentence, tuple(piece.number for piece in support), ""))
             elif self.released and is_pure_refusal(sentence.text, self._asked):
@@ -151,9 +154,9 @@ class Draft:
                 self._remove(sentence, verdict)
         return shown
 
-    def finish(self, writer: str, warnings: set[Warned]) -> Answer:
+    async def finish(self, writer: str, warnings: set[Warned]) -> Answer:
         """The answer as released, or an abstention."""
-        self.close()
+        await self.close()
         if self._numbering.dropped:
             warnings.add(Warned.DROPPED)
         if self._moved:
@@ -180,21 +183,12 @@ class Draft:
     def _waits(self, sentence: Written, cited: Sequence[int]) -> bool:
         return not cited and bool(_BARE_YES_NO.fullmatch(sentence.text) or _is_frame(sentence.text))
 
-    def _judge(self, sentence: Written, cited: Sequence[int]) -> tuple[grounding.Check, tuple[Evidence, ...]]:
+    async def _judge(self, sentence: Written, cited: Sequence[int]) -> tuple[grounding.Check, tuple[Evidence, ...]]:
         """The verdict on a sentence and the evidence that holds it up."""
-        question, evidence = self._asked, self._task.evidence
         pieces = [self._by_number[number] for number in cited]
-        around = grounding.beside(pieces, evidence)
-        verdict = grounding.check(sentence.text, [p.strip for p in pieces], question=question, around=around)
-        if verdict.holds:
-            return verdict, grounding.needed(sentence.text, pieces, question=question)
-        if is_refusal(sentence.text) or not facts_of(sentence.text).terms:
-            return verdict, ()
-        better = grounding.best_support(sentence.text, evidence, question=question)
-        if better is None:
-            return verdict, ()
-        self._moved = self._moved or bool(cited)
-        return grounding.Check(Support.SUPPORTED, 1.0), (better,)
+        judged = await self._checker.judge(sentence.text, pieces, task=self._task, ledger=self._ledger)
+        self._moved = self._moved or judged.moved
+        return judged.check, judged.support
 
     def _leads(self, support: Sequence[Evidence]) -> list[Written]:
         """The waiting sentences that may stand before a supported one; the others are removed."""
