@@ -264,6 +264,24 @@ async def test_a_follow_up_is_corrected_as_it_was_understood(tadasu: Tadasu) -> 
     assert (better.query, better.previous_run, better.session) == (first.query, before.id, "s-2")
 
 
+@pytest.mark.parametrize(
+    ("language", "follow_up", "words"),
+    [("en", "And of mercury?", ("boiling point", "mercury")), ("ja", "では水銀は？", ("ガリウム", "水銀"))],
+)
+async def test_the_web_is_asked_for_a_follow_up_in_the_words_of_the_conversation(
+    tadasu: Tadasu, web: Web, language: str, follow_up: str, words: tuple[str, str]
+) -> None:
+    before = await tadasu.ask(IN_THE_WEB[language][0])
+    straight = await tadasu.ask(follow_up, history=(before,))
+    assert straight.query
+    wanted = web.asked[-1][0]
+    first = await tadasu.ask(follow_up, history=(before,), defer=True)
+    await tadasu.work()
+    assert tadasu.current(first.id).corrects == first.id
+    assert web.asked[-1][0] == wanted
+    assert all(word in wanted for word in words), wanted
+
+
 async def test_small_talk_and_what_no_search_would_mend_leave_no_job(
     root: Path, tadasu: Tadasu, world: FixedWorld
 ) -> None:

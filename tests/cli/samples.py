@@ -32,7 +32,7 @@ from tadasu.core.runs import (
     StripFate,
     StripRecord,
 )
-from tadasu.core.usage import Call, Stage
+from tadasu.core.usage import Call, Priority, Stage
 from tadasu.errors import RunNotFound, TadasuError
 from tadasu.ports import DocumentEntry, IndexStatistics
 from tadasu.runtime.world import FixedWorld
@@ -284,6 +284,7 @@ class ScriptedTadasu:
         language: str = "",
         scope: Scope | None = None,
         defer: bool = False,
+        priority: Priority = Priority.HIGH,
         listen: Listener = ignore,
     ) -> Run:
         self.asked.append(
@@ -294,6 +295,7 @@ class ScriptedTadasu:
                 "language": language,
                 "scope": scope,
                 "defer": defer,
+                "priority": priority,
             }
         )
         reply = self.replies.get(question)

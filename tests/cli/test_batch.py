@@ -7,6 +7,7 @@ import pytest
 
 from tadasu.cli.batch import BadLine, Line, read_lines, resume
 from tadasu.core.answers import Answer, AnswerStatus, Reason
+from tadasu.core.usage import Priority
 from tadasu.errors import InputInvalid, ProviderUnreachable, StoreDamaged
 from tests.cli.conftest import Call
 from tests.cli.samples import ScriptedTadasu, abstained
@@ -73,6 +74,12 @@ def test_a_whole_batch_is_done_with_exit_code_0(call: Call, scripted: ScriptedTa
     assert shown.code == 0
     assert [row["status"] for row in shown.lines] == ["abstained", "answered"]
     assert "1 answered, 1 abstained" in shown.err
+
+
+def test_a_batch_lets_those_who_wait_go_first(call: Call, scripted: ScriptedTadasu) -> None:
+    call("ask", "Who sings?")
+    call("ask", "--batch", "-", stdin='{"question": "b"}\n')
+    assert [asked["priority"] for asked in scripted.asked] == [Priority.HIGH, Priority.LOW]
 
 
 def test_a_store_that_is_broken_ends_the_batch_at_once(call: Call, scripted: ScriptedTadasu) -> None:

@@ -19,7 +19,7 @@ from tadasu.core.grades import Verdict
 from tadasu.core.jobs import Job, JobState, JobStatus, QueueRules, correction_job
 from tadasu.core.runs import Deferral, Run
 from tadasu.core.usage import Priority, day_of
-from tadasu.errors import DayBudgetSpent, InputInvalid, RunCorrected, TadasuError
+from tadasu.errors import DayBudgetSpent, InputInvalid, RunCorrected, RunNotFound, TadasuError
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tadasu.storage.jobs import SqlJobQueue
 
 FIRST_SEARCH_ALONE = "this answer is from the first search alone; its correction was put off"
+_TURNS = 20
 _FAILED = frozenset({Verdict.SEARCH_FAILED, Verdict.GRADER_FAILED})
 _MENDED_BY_SEARCHING = frozenset({Verdict.AMBIGUOUS, Verdict.INCORRECT, Verdict.NO_DOCUMENTS})
 _DAY_IS_SPENT = DayBudgetSpent.message.partition("{")[0]
@@ -125,6 +126,7 @@ async def correct(container: Container, job: Job, *, listen: Listener = ignore) 
     inquiry = Inquiry(
         question=first.question,
         scope=replace(first.scope, reader=job.reader),
+        history=await asyncio.to_thread(_turns_before, container, first, job.reader),
         session=first.session,
         language=first.language,
         priority=Priority.LOW,
@@ -133,6 +135,23 @@ async def correct(container: Container, job: Job, *, listen: Listener = ignore) 
         return await pipeline.answer(inquiry, listen=listen)
     except RunCorrected as meanwhile:
         return await asyncio.to_thread(book.load, str(meanwhile.details["by"]), reader=job.reader)
+
+
+def _turns_before(container: Container, first: Run, reader: Reader) -> tuple[Run, ...]:
+    """The conversation before `first`, oldest first, as far as its runs are still there.
+
+    A web query may hold words of these questions, and of nothing else.
+    """
+    found: list[Run] = []
+    before = first.previous_run
+    while before and len(found) < _TURNS:
+        try:
+            turn = container.runs.load(before, reader=reader)
+        except RunNotFound:
+            break
+        found.append(turn)
+        before = turn.previous_run
+    return tuple(reversed(found))
 
 
 class _AsBefore:

@@ -14,6 +14,7 @@ from tadasu.app.workspace import Workspace, find_workspace
 from tadasu.core.documents import Scope
 from tadasu.core.events import Listener, ignore
 from tadasu.core.runs import Round, Run, SearchMode
+from tadasu.core.usage import Priority
 from tadasu.errors import InputInvalid
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ class Tadasu:
         language: str = "",
         scope: Scope | None = None,
         defer: bool = False,
+        priority: Priority = Priority.HIGH,
         listen: Listener = ignore,
     ) -> Run:
         """Answer `question`: the whole run, whose ``answer`` is what to show.
@@ -110,7 +112,8 @@ class Tadasu:
         `history` holds the earlier runs of the conversation, oldest first; `scope` narrows the search and defaults to
         all that the configured reader may see; `listen` hears rounds and checked text as they come. With `defer` the
         answer is that of the first search; where its verdict is not CORRECT the run is ``Deferral.PENDING``, and the
-        correction is a job for `work`, here or in another process: `current` gives what stands.
+        correction is a job for `work`, here or in another process: `current` gives what stands. `priority` is that of
+        its outside calls; where nobody waits for the answer, let those of others go first.
         """
         from tadasu.answering.pipeline import Inquiry
 
@@ -121,6 +124,7 @@ class Tadasu:
             history=tuple(history),
             session=session,
             language=language,
+            priority=priority,
         )
         pipeline = self.container.pipeline_at_once if defer else self.container.pipeline
         with self.container.telemetry.watching(listen) as heard:

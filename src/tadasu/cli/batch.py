@@ -18,6 +18,7 @@ from tadasu.cli.exits import WITHOUT_VERDICT, Exit, exit_of_run
 from tadasu.cli.frame import Frame, clean, write_line
 from tadasu.cli.jsonable import answer_object, error_object, to_text
 from tadasu.cli.shared import Unexpected
+from tadasu.core.usage import Priority
 from tadasu.errors import InputInvalid, StoreError, TadasuError, UsageError
 
 if TYPE_CHECKING:
@@ -246,7 +247,13 @@ class _Batch:
 
     async def _ask(self, row: Line) -> None:
         try:
-            run = await self._tadasu.ask(row.question, language=self._frame.lang, scope=self._scope, defer=self._defer)
+            run = await self._tadasu.ask(
+                row.question,
+                language=self._frame.lang,
+                scope=self._scope,
+                defer=self._defer,
+                priority=Priority.LOW,
+            )
         except (UsageError, StoreError):
             raise
         except TadasuError as error:
