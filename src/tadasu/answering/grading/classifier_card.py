@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tadasu.answering.grading.pair_card import CARD, MODEL, TOKENIZER, read_json
 from tadasu.core.scores import ScoreScale
 from tadasu.errors import ModelUnavailable, SettingsInvalid
 from tadasu.ports import ScorerSettings
+from tadasu.runtime.pair_card import CARD, MODEL, TOKENIZER, read_json
 
 PLACES = ("{question}", "{passage}", "{title}")
 _POSITIVE = ("relevant", "positive", "true", "yes", "entailment", "label_1", "1")

@@ -15,10 +15,10 @@ import numpy as np
 from tokenizers import Encoding, Tokenizer
 
 from tadasu.answering.grading.pair_rows import MOST_PARTS
-from tadasu.answering.grading.pair_windows import bounds_of, windows_of
 from tadasu.core.documents import Span
 from tadasu.core.vectors import PassageText
 from tadasu.runtime.onnx_models import sound
+from tadasu.runtime.pair_windows import bounds_of, windows_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -18,19 +18,20 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from tadasu.answering.grading.features import shipped_folder
-from tadasu.answering.grading.pair_card import PairCard, read_card
 from tadasu.answering.grading.pair_rows import MOST_PARTS, PairRow, PassageTokens, Reading, read_pairs
-from tadasu.answering.grading.pair_windows import pool_strips
 from tadasu.core.documents import Span
 from tadasu.core.scores import PairScore, ScoreScale, unscored
 from tadasu.core.usage import Stage
 from tadasu.core.vectors import PassageText
 from tadasu.ports import Ledger, ScorerSettings
 from tadasu.runtime.ledger import timed
-from tadasu.runtime.onnx_models import Workers, open_session, open_tokenizer, read_bytes
+from tadasu.runtime.onnx_models import Workers
+from tadasu.runtime.pair_card import PairCard, read_card
+from tadasu.runtime.pair_models import PairModel, open_pair_model
+from tadasu.runtime.pair_windows import pool_strips
 
 if TYPE_CHECKING:
-    from tadasu.answering.grading.pair_windows import Floats
+    from tadasu.runtime.pair_windows import Floats
 
 NOTHING = -30.0
 """Logit of what holds no words, and so no answer: where `tadasu.core.scores.logit_of` clips."""
@@ -61,7 +62,7 @@ class CrossEncoder:
         self._card = card
         self._workers = Workers(threads, name="cross-encoder")
         self._lock = threading.Lock()
-        self._opened: tuple[Any, Tokenizer] | None = None
+        self._opened: PairModel | None = None
 
     @property
     def id(self) -> str:
@@ -125,11 +126,8 @@ class CrossEncoder:
     def _loaded(self) -> tuple[Any, Tokenizer]:
         with self._lock:
             if self._opened is None:
-                card = self._card
-                words = read_bytes(card.tokenizer, sha256=card.tokenizer_sha256)
-                model = read_bytes(card.model, sha256=card.model_sha256)
-                self._opened = (open_session(model, card.model), open_tokenizer(words, card.tokenizer))
-            return self._opened
+                self._opened = open_pair_model(self._card)
+            return self._opened.session, self._opened.tokenizer
 
 
 def _gathered(scored: Sequence[_Scored], tokens: PassageTokens, passage: PassageText) -> PairScore:

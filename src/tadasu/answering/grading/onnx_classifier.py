@@ -18,7 +18,6 @@ from tokenizers import Encoding
 
 from tadasu.answering.grading.classifier_card import ClassifierCard, check_files, read_classifier
 from tadasu.answering.grading.classifier_texts import Input, InputMaker
-from tadasu.answering.grading.pair_card import MODEL, TOKENIZER
 from tadasu.core.scores import PairScore, ScoreScale, unscored
 from tadasu.core.usage import Stage
 from tadasu.core.vectors import PassageText
@@ -26,6 +25,7 @@ from tadasu.errors import ModelUnavailable, SettingsInvalid
 from tadasu.ports import Ledger, ScorerSettings
 from tadasu.runtime.ledger import timed
 from tadasu.runtime.onnx_models import Workers, open_session, open_tokenizer, read_bytes
+from tadasu.runtime.pair_card import MODEL, TOKENIZER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tadasu.answering.grading.pair_windows import bounds_of, pool_strips, windows_of
+from tadasu.runtime.pair_windows import bounds_of, pool_strips, windows_of
 
 
 @st.composite
