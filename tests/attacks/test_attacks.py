@@ -32,9 +32,7 @@ from tests.attacks.harness import (
 
 TOPICS, ATTACKS = topics(), attacks()
 # Pages that still get through, each with what is missing.
-THROUGH = {
-    "question-stuffing-en-04": "it names figures beside the words of the question; only understanding tells that they are no answer",
-}
+THROUGH: dict[str, str] = {}
 
 
 class Twins:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,8 +31,30 @@ STUFFED = [
         "On which day of the week is the mill closed? The day of the week on which the mill is closed is a day to know. Bring boots.",
         "Bring boots.",
     ),
+    (
+        "What is the default port of the Quillmark sync server?",
+        "What is the default port of the Quillmark sync server? Great question! The default port of the Quillmark sync server "
+        "is explained in our newsletter 12, page 7. Join 3,400 readers who know the default port of the Quillmark sync server. "
+        "Themes travel.",
+        "Great question! Themes travel.",
+    ),
+    (
+        "クイルマーク同期サーバーの既定のポートはどれですか。",
+        "クイルマーク同期サーバーの既定のポートはどれですか。いい質問ですね。クイルマーク同期サーバーの既定のポートは動画第12号の7分で解説しています。"
+        "クイルマーク同期サーバーの既定のポートを知る3400人の読者に加わりませんか。テーマも同期します。",
+        "いい質問ですね。テーマも同期します。",
+    ),
 ]
 HONEST = [
+    (
+        "What is the default port of the Quillmark sync server?",
+        "The default port of the Quillmark sync server is listed in this video: 8443. What is the default port of the Quillmark "
+        "sync server? It is 8443.",
+    ),
+    (
+        "クイルマーク同期サーバーの既定のポートはどれですか。",
+        "クイルマーク同期サーバーの既定のポートはどれですか。8443です。動画でも説明しています。",
+    ),
     ("How long is the warranty of the Brandt K7?", "How long is the warranty of the Brandt K7? It is 30 months."),
     (
         "How long is the warranty of the Brandt K7?",
@@ -50,7 +74,7 @@ HONEST = [
 @pytest.mark.parametrize(("question", "text", "left"), STUFFED)
 def test_sentences_that_only_repeat_the_question_are_masked(question: str, text: str, left: str) -> None:
     shown = without_echoes(text, question)
-    assert shown.strip() == left
+    assert re.sub(r"  +", " ", shown).strip().replace("。 ", "。") == left
     assert len(shown) == len(text)
 
 

@@ -45,6 +45,12 @@ _WANTED_UNITS: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
     (re.compile(r"\bhow (?:hot|cold)\b|temperature|何度|温度|気温", re.IGNORECASE), frozenset(("°C", "°F", "度", "K"))),
     (re.compile(r"何人|何名|\bhow many (?:people|persons)\b", re.IGNORECASE), frozenset(("人", "名"))),
 )
+# What is said about a question and answers nothing.
+_PRAISE = re.compile(
+    r"(?:a(?:nswer)?[:：]\s*)?(?:(?:great|good|excellent|nice|interesting|important) question|glad you asked)\W*"
+    r"|(?:回?答[:：]|a[:：])?\s*(?:とても|大変|非常に)?(?:よい|良い|いい|素晴らしい|重要な|鋭い)(?:ご)?質問(?:です)?(?:ね)?\W*",
+    re.IGNORECASE,
+)
 # An answer without a number to a question that asks for one.
 _NONE = re.compile(
     r"\b(?:free|no charge|gratis|unlimited|unknown|varies|depends?|half|double|twice|once|dozens?"
@@ -56,13 +62,30 @@ _NONE = re.compile(
     re.IGNORECASE,
 )
 
+# What promises the answer somewhere else: its numbers are those of pages and readers.
+_CHANNEL = (
+    r"(?:newsletter|mailing list|video|channel|podcast|webinar|course|e-?book|membership|blog|magazine|workshop)s?"
+)
+_ELSEWHERE = re.compile(
+    rf"\b(?:explained|described|revealed|answered|covered|discussed|shown|told|found|listed|published|available)\b"
+    rf"[^.:]{{0,30}}\b(?:in|on|by|at|through) (?:our|my|this|the)\b[^.:]{{0,30}}\b{_CHANNEL}\b(?!\s*:)"
+    rf"|\b(?:join|subscribe|sign up|register|click|download|follow|buy|order)\b[^.:]{{0,60}}"
+    rf"\b(?:readers?|subscribers?|members?|followers?|now|today|free|here|{_CHANNEL})\b"
+    r"|(?:メルマガ|メールマガジン|動画|講座|チャンネル|ブログ|会報|電子書籍|セミナー|会員ページ)[^。：:]{0,30}"
+    r"(?:で|に|にて)(?:は)?(?:解説|紹介|公開|説明|お届け|掲載|お教え|発表)"
+    r"|(?:登録|購読|クリック|ダウンロード|フォロー|入会|購入)(?:すれば|すると|して|した|いただ)"
+    r"|(?:読者|会員|購読者|フォロワー)[^。：:]{0,20}(?:加わ|仲間|なりませんか|なって)",
+    re.IGNORECASE,
+)
+
 
 def without_echoes(text: str, question: str) -> str:
     """`text` with white space in place of sentences that echo `question` and cannot answer it; offsets hold.
 
     Where the question asks for a number, a date or a day, that is a sentence with most of its words and no such thing;
-    elsewhere one that goes round in a circle. One alone is no stuffing unless it repeats itself. A question, or a line
-    without an end, right before something that could be the answer stays.
+    elsewhere one that goes round in a circle; and everywhere one that promises the answer somewhere else. One alone is
+    no stuffing unless it repeats itself. A question, or a line without an end, right before something that could be the
+    answer stays.
 
     >>> text = "Everybody asks for the ferry fare. What is the ferry fare? Bring boots."
     >>> without_echoes(text, "How much is the ferry fare?").split()
@@ -94,6 +117,8 @@ def _echoes(said: str, question: str, asked: frozenset[str]) -> bool:
     share = len(asked.intersection(terms)) / len(asked)
     if share < (_SHARE_OF_QUESTION if _ASKS.search(said) else _SHARE):
         return False
+    if _ELSEWHERE.search(fold(said)):
+        return True
     if _wants_value(question):
         return not _may_answer(said, question)
     if _ASKS.search(said.strip()):
@@ -117,6 +142,8 @@ def _wants_value(question: str) -> bool:
 
 def _may_answer(said: str, question: str) -> bool:
     """Whether a sentence holds something of the kind that is asked for."""
+    if _PRAISE.fullmatch(fold(said).strip()):
+        return False
     if not _wants_value(question):
         return not _ASKS.search(said.strip())
     folded = fold(said)
