@@ -19,13 +19,13 @@ from benchmarks.grading_rows import GraderRow, ReaderRow
 from benchmarks.grading_teacher import TeacherRow
 from benchmarks.harness import percentile
 from tadasu.answering.grading.cascade import as_text
-from tadasu.answering.grading.pair_rows import read_pairs
 from tadasu.core.documents import Passage, Span
 from tadasu.core.retrieved import Candidate
 from tadasu.core.vectors import PassageText
 from tadasu.runtime.ledger import RunLedger
 from tadasu.runtime.onnx_models import open_tokenizer
 from tadasu.runtime.pair_card import PairCard, read_card
+from tadasu.runtime.pair_rows import read_pairs
 from tadasu.runtime.world import SystemClock
 
 TOKENS: Final = 190

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         PairScorer,
         PromptTemplate,
         ScoreCache,
+        SpanReader,
         Store,
     )
     from tadasu.providers.fetching.fetcher import PageFetcher
@@ -138,6 +139,13 @@ class Container:
         from tadasu.app.grading import open_scorer
 
         return open_scorer(self)
+
+    @cached_property
+    def span_reader(self) -> SpanReader:
+        """Finds where in a text an answer stands; the shipped grader's model, loaded once for both."""
+        from tadasu.app.reading import open_span_reader
+
+        return open_span_reader(self)
 
     @cached_property
     def assessor(self) -> Grader | None:

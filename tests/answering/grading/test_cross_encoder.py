@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from tadasu.answering.grading import cross_encoder as module
 from tadasu.answering.grading.cross_encoder import NOTHING, CrossEncoder, open_cross_encoder, open_shipped
-from tadasu.answering.grading.pair_rows import MOST_PARTS, read_pairs
 from tadasu.core.scores import PairScore, ScoreScale
 from tadasu.core.usage import Outcome, Stage
 from tadasu.core.vectors import PassageText
@@ -21,6 +20,7 @@ from tadasu.errors import ModelUnavailable
 from tadasu.ports import PairScorer, ScorerSettings
 from tadasu.runtime.ledger import RunLedger
 from tadasu.runtime.pair_card import read_card
+from tadasu.runtime.pair_rows import MOST_PARTS, read_pairs
 from tadasu.runtime.world import SystemClock
 from tadasu.text.segment import segment
 from tests.answering.grading.tiny_models import numbers, pieces, tokenizer, write_cross_encoder

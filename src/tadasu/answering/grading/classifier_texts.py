@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from tokenizers import Encoding, Tokenizer
 
-from tadasu.answering.grading.pair_rows import MOST_PARTS
 from tadasu.core.documents import Span
 from tadasu.core.vectors import PassageText
 from tadasu.runtime.onnx_models import sound
+from tadasu.runtime.pair_rows import MOST_PARTS
 from tadasu.runtime.pair_windows import bounds_of, windows_of
 
 if TYPE_CHECKING:

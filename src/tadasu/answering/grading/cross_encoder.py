@@ -18,7 +18,6 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from tadasu.answering.grading.features import shipped_folder
-from tadasu.answering.grading.pair_rows import MOST_PARTS, PairRow, PassageTokens, Reading, read_pairs
 from tadasu.core.documents import Span
 from tadasu.core.scores import PairScore, ScoreScale, unscored
 from tadasu.core.usage import Stage
@@ -28,6 +27,7 @@ from tadasu.runtime.ledger import timed
 from tadasu.runtime.onnx_models import Workers
 from tadasu.runtime.pair_card import PairCard, read_card
 from tadasu.runtime.pair_models import PairModel, open_pair_model
+from tadasu.runtime.pair_rows import MOST_PARTS, PairRow, PassageTokens, Reading, read_pairs
 from tadasu.runtime.pair_windows import pool_strips
 
 if TYPE_CHECKING:
