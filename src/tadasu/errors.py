@@ -49,7 +49,13 @@
     │   ├── ProviderUnreachable      provider_unreachable    retryable
     │   ├── ProviderLimited          provider_limited        retryable
     │   ├── ProviderRefused          provider_refused
+    │   │   ├── ContentRefused       content_refused         the model or a filter declined
+    │   │   └── ContextTooLong       context_too_long        it does not fit the model's window
     │   ├── ProviderAnswerInvalid    provider_answer_invalid
+    │   │   ├── ReplyEmpty           reply_empty
+    │   │   ├── ReplyTruncated       reply_truncated         cut off before anything could be used
+    │   │   ├── ReplyMalformed       reply_malformed         not in the provider's own protocol
+    │   │   └── ReplyUnreadable      reply_unreadable        not in the form that was asked for, twice
     │   └── PriceUnknown             price_unknown
     ├── GradingFailed                grading_failed  5
     ├── SearchFailed                 search_failed   5
@@ -487,11 +493,62 @@ class ProviderRefused(ProviderError):
     hint_template = "Check the key and the model name; `tadasu doctor` tries both."
 
 
+class ContentRefused(ProviderRefused):
+    """The model declined, or a filter of the service did (safety, guardrail, recitation)."""
+
+    code = "content_refused"
+    message = "{provider} declined to answer ({reason})."
+    hint_template = "Ask in other words, or use another model or filter; what was asked is in the run."
+
+
+class ContextTooLong(ProviderRefused):
+    """What is sent and what may be answered do not fit the model's window, by estimate or by the provider's word."""
+
+    code = "context_too_long"
+    message = "{provider}: what is sent does not fit the context window of {model} ({reason})."
+    hint_template = (
+        "Lower refinement.token_budget, grading.llm_batch or chat.max_tokens, or use a model with a larger window; "
+        "chat.context_window says how large it is."
+    )
+
+
 class ProviderAnswerInvalid(ProviderError):
     """The answer is empty, cut off or not in the agreed form."""
 
     code = "provider_answer_invalid"
     message = "{provider} gave an answer that cannot be used ({reason})."
+
+
+class ReplyEmpty(ProviderAnswerInvalid):
+    """The model ended without a word."""
+
+    code = "reply_empty"
+    message = "{provider} gave an empty reply ({reason})."
+    hint_template = "Try again, or use another model: some models think and say nothing."
+
+
+class ReplyTruncated(ProviderAnswerInvalid):
+    """The reply was cut off at its limit, before anything in it could be used."""
+
+    code = "reply_truncated"
+    message = "{provider} cut its reply off ({reason})."
+    hint_template = "Raise chat.max_tokens, or use a model that thinks less before it answers."
+
+
+class ReplyMalformed(ProviderAnswerInvalid):
+    """What came is not in the provider's own protocol."""
+
+    code = "reply_malformed"
+    message = "{provider} sent what is not in its protocol ({reason})."
+    hint_template = "Check chat.provider and chat.base_url; a proxy or another kind of service may answer there."
+
+
+class ReplyUnreadable(ProviderAnswerInvalid):
+    """The reply is not in the form that was asked for, also when asked again."""
+
+    code = "reply_unreadable"
+    message = "{provider}: a reply in the form that was asked for did not come, twice ({reason})."
+    hint_template = "Use a model that can hold to a form; chat.structured says how it is asked for one."
 
 
 class PriceUnknown(ProviderError):

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from tadasu.core.usage import Call, Outcome, Pricing, Stage, Tokens
+from tadasu.core.usage import Call, Outcome, Pricing, Stage, Tokens, estimated_tokens
 from tadasu.errors import (
     KeyMissing,
     ProviderAnswerInvalid,
@@ -18,7 +18,8 @@ from tadasu.errors import (
     ProviderUnreachable,
 )
 from tadasu.ports import ChatDelta, Message
-from tadasu.providers.openai import OpenAIChat, open_chat
+from tadasu.providers.chat_calls import StreamedChat
+from tadasu.providers.openai import open_chat
 from tadasu.providers.registry import ChatSettings
 from tadasu.testing.chat_server import Act, ChatServer, Fail, Hang, Raw, Say
 
@@ -39,7 +40,7 @@ class Book:
 
 
 @asynccontextmanager
-async def chatting(*acts: Act, key: str = "", **settings: object) -> AsyncIterator[tuple[OpenAIChat, ChatServer]]:
+async def chatting(*acts: Act, key: str = "", **settings: object) -> AsyncIterator[tuple[StreamedChat, ChatServer]]:
     with ChatServer(acts, key=key) as server:
         chat = open_chat(ChatSettings(model="test-model", base_url=server.base_url, **settings))  # type: ignore[arg-type]
         try:
@@ -48,7 +49,7 @@ async def chatting(*acts: Act, key: str = "", **settings: object) -> AsyncIterat
             await chat.close()
 
 
-async def reply(chat: OpenAIChat, book: Book) -> list[ChatDelta]:
+async def reply(chat: StreamedChat, book: Book) -> list[ChatDelta]:
     messages = [Message("system", "Be brief."), Message("user", "長さは？ {x} %s")]
     return [
         delta
@@ -86,12 +87,18 @@ async def test_prices_from_the_settings() -> None:
     assert book.calls[0].cost_usd == pytest.approx(6.0)
 
 
-async def test_a_priced_server_that_does_not_count_is_unpriced_not_free() -> None:
+async def test_a_priced_server_that_does_not_count_is_estimated_and_said_to_be_not_free() -> None:
     book = Book()
     async with chatting(Say("ok", usage=None), price_in=2.0, price_out=8.0) as (chat, _):
-        await reply(chat, book)
-    assert book.calls[0].pricing is Pricing.UNPRICED
-    assert book.calls[0].cost_usd is None
+        last = (await reply(chat, book))[-1].tokens
+    call = book.calls[0]
+    assert (
+        call.tokens
+        == last
+        == Tokens(estimated_tokens("Be brief.", "長さは？ {x} %s"), estimated_tokens("ok"), estimated=True)
+    )
+    assert call.pricing is Pricing.PRICED
+    assert call.cost_usd == pytest.approx((call.tokens.input * 2 + call.tokens.output * 8) / 1e6)
 
 
 @pytest.mark.parametrize(

@@ -158,6 +158,8 @@ def _call_attributes(call: Call, provider: str, form: SpanForm) -> Iterable[tupl
     if call.tokens.input or call.tokens.output:
         yield "gen_ai.usage.input_tokens", call.tokens.input
         yield "gen_ai.usage.output_tokens", call.tokens.output
+        if call.tokens.estimated:
+            yield "tadasu.tokens_estimated", True
     yield "tadasu.stage", call.stage.value
     yield "tadasu.provider", provider
     yield "tadasu.outcome", call.outcome.value

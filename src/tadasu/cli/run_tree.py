@@ -206,7 +206,8 @@ def _call(call: Call, money: Money) -> Text:
     if call.cached:
         parts.append(f"{call.cached} from the cache")
     if call.tokens.input or call.tokens.output:
-        parts.append(f"{call.tokens.input} + {call.tokens.output} tokens")
+        about = "about " if call.tokens.estimated else ""
+        parts.append(f"{about}{call.tokens.input} + {call.tokens.output} tokens")
     parts.append("unpriced" if call.cost_usd is None else money.shown(call.cost_usd))
     if call.attempt > 1:
         parts.append(f"attempt {call.attempt}")

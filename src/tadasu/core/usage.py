@@ -52,10 +52,11 @@ class Pricing(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Tokens of one model call as the provider counted them."""
+    """Tokens of one model call as the provider counted them; `estimated` where it did not, and we did."""
 
     input: int = 0
     output: int = 0
+    estimated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ from tadasu.ports.retrieval import (
 from tadasu.ports.runs import Corrections, JobBoard, JobIntake, JobQueue, RunBook
 from tadasu.ports.web import OutsideSearch, PageFetch, WebSearch, WebSearchSettings
 from tadasu.ports.world import Chance, Clock, Ids
-from tadasu.ports.writing import AnswerWriter, ChatDelta, ChatModel, Message, PromptTemplate, WritingTask
+from tadasu.ports.writing import AnswerWriter, ChatDelta, ChatModel, JsonForm, Message, PromptTemplate, WritingTask
 
 __all__ = [
     "AccessTags",
@@ -71,6 +71,7 @@ __all__ = [
     "JobBoard",
     "JobIntake",
     "JobQueue",
+    "JsonForm",
     "Ledger",
     "LimitStore",
     "Message",

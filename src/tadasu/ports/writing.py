@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from tadasu.core.answers import Evidence, Reason
@@ -48,11 +48,29 @@ class AnswerWriter(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class JsonForm:
+    """One JSON object that a reply should be: a JSON schema under a name (letters, digits, ``_``).
+
+    Schemas keep to what every service understands: objects whose properties are all required and nothing besides,
+    arrays, strings, numbers, booleans and enumerations of strings.
+    """
+
+    name: str
+    schema: Mapping[str, object] = field(hash=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
-    """One chat message; `role` is ``system``, ``user`` or ``assistant``."""
+    """One chat message; `role` is ``system``, ``user`` or ``assistant``.
+
+    `form` on the last one asks for a reply in that form: the model's service is told in the way that it understands
+    (schema, tool call, JSON mode), and where it understands none only the words of the message say it. What comes is
+    read with tolerance in any case; see `tadasu.runtime.formed_replies`.
+    """
 
     role: str
     content: str
+    form: JsonForm | None = None
 
 
 class PromptTemplate(Protocol):

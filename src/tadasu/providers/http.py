@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import codecs
 import json
 import logging
 import math
 import os
+import re
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -49,6 +51,23 @@ class KeyForm:
 
 
 BEARER = KeyForm()
+_LINE_END = re.compile(r"\r\n|\n|\r(?!\Z)")
+
+
+class HttpRefusal(Exception):
+    """A service that streams answered with another status than 200: who knows its words makes an error of it.
+
+    `said` is what the body says in any of the usual forms, `data` the body, `retry_after_s` the wait asked for.
+    """
+
+    def __init__(self, status: int, data: bytes, retry_after_s: float | None, said: str) -> None:
+        super().__init__(f"HTTP {status}: {said}")
+        self.status = status
+        self.data = data
+        self.retry_after_s = retry_after_s
+        self.said = said
+
+
 _under_way: ContextVar[bool] = ContextVar("a call of ours is under way", default=False)
 
 
@@ -151,6 +170,46 @@ class JsonService:
         except (ValueError, RecursionError) as error:
             raise ProviderAnswerInvalid(provider=self.name, reason="the reply is no JSON", billable=True) from error
 
+    async def lines(
+        self, body: Mapping[str, object], *, idle_s: float, headers: Mapping[str, str] | None = None
+    ) -> AsyncGenerator[str, None]:
+        """The lines of the reply to `body` as they come, without their ends; closing it closes the connection.
+
+        No more than `idle_s` seconds pass between two pieces of the reply, nor before the first. Raises as `post` does,
+        of refusals a `HttpRefusal`; ProviderAnswerInvalid only for a line that is too long.
+        """
+        content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
+        client = await self._open()
+        sent = {**self._headers(), "accept": "text/event-stream", **(headers or {})}
+        request = client.build_request("POST", self._url, content=content, headers=sent, timeout=idle_s)
+        begun = False
+        try:
+            response = await client.send(request, stream=True)
+            try:
+                if response.status_code != 200:
+                    data = await self._read(response)
+                    wait = retry_after(response.headers.get("retry-after"))
+                    raise HttpRefusal(response.status_code, data, wait, _message(data, hide=self.without_key))
+                begun = True
+                rest = ""
+                decoder = codecs.getincrementaldecoder("utf-8")("replace")
+                async for part in response.aiter_bytes():
+                    *whole, rest = _LINE_END.split(rest + decoder.decode(part))
+                    for line in whole:
+                        yield line
+                    if len(rest) > self._most_bytes:
+                        raise ProviderAnswerInvalid(provider=self.name, reason="a line of the reply is too long")
+                if rest.rstrip("\r"):
+                    yield rest.rstrip("\r")
+            finally:
+                await response.aclose()
+        except httpx2.TimeoutException as error:
+            billable = not isinstance(error, _UNSENT)
+            raise self._unreachable(f"no answer within {idle_s:g} s", billable=billable) from error
+        except (httpx2.HTTPError, httpx2.StreamError, httpx2.InvalidURL) as error:
+            reason = "the reply broke off" if begun else deepest_cause(error)
+            raise self._unreachable(reason, billable=not isinstance(error, _UNSENT)) from error
+
     async def close(self) -> None:
         """Give back connections."""
         client, self._client = self._client, None
@@ -180,9 +239,13 @@ class JsonService:
             trust_env=not is_local(self._url),
         )
 
+    def use_key(self, key: str) -> None:
+        """Send `key` from now on: for keys that are made anew from time to time and stand in no variable."""
+        self._key = key
+
     def _read_key(self) -> str:
         if not self._key_variable:
-            return ""
+            return self._key
         key = os.environ.get(self._key_variable, "").strip()
         if not key and not is_local(self._url):
             raise KeyMissing(provider=self.name, variable=self._key_variable, setting=self._setting, billable=False)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from tadasu.core.usage import Pricing, Tokens
+from tadasu.providers.presets import preset_of
 from tadasu.providers.registry import ChatSettings
+
+if TYPE_CHECKING:
+    from genai_prices.types import PriceCalculation
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +57,32 @@ def is_local(base_url: str) -> bool:
         return False
 
 
+def window_of(settings: ChatSettings) -> int | None:
+    """Tokens of one call of the model with its reply: by the settings, else by the list, else unknown.
+
+    The first look into the list loads it; see `price_of`.
+    """
+    if settings.context_window is not None:
+        return settings.context_window
+    found = None if is_local(settings.base_url) else _found(Tokens(), settings)
+    return None if found is None else found.model.context_window
+
+
 def _listed(tokens: Tokens, settings: ChatSettings) -> float | None:
+    found = _found(tokens, settings)
+    return None if found is None else float(found.total_price)
+
+
+def _found(tokens: Tokens, settings: ChatSettings) -> PriceCalculation | None:
     try:
         from genai_prices import Usage, calc_price  # noqa: PLC0415 - heavy, and optional
     except ImportError:
         return None
     usage = Usage(input_tokens=tokens.input, output_tokens=tokens.output)
+    preset = preset_of(settings.provider)
     try:
-        if settings.base_url:
-            return float(calc_price(usage, settings.model, provider_api_url=settings.base_url).total_price)
-        return float(calc_price(usage, settings.model, provider_id="openai").total_price)
+        if settings.base_url and settings.base_url != preset.base_url:
+            return calc_price(usage, settings.model, provider_api_url=settings.base_url)
+        return calc_price(usage, settings.model, provider_id=preset.price_list) if preset.price_list else None
     except (LookupError, ValueError):
         return None

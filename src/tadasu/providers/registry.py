@@ -7,6 +7,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from tadasu.errors import ExtraMissing, PluginUnknown
+from tadasu.providers.presets import Structured, preset_of
 
 KINDS = {
     "tadasu.stores": "store",
@@ -24,8 +25,8 @@ class ChatSettings:
     """A chat model: its name, where it answers, what it costs.
 
     `base_url` is empty for the provider's own service. The key is read from the environment variable `key_variable`
-    when the first call is made, and is never kept here. Prices are US dollars for a million tokens; None means "as
-    listed", and where nothing is listed the calls are said to be unpriced.
+    (empty: none is sent) when the first call is made, and is never kept here. Prices are US dollars for a million
+    tokens; None means "as listed", and where nothing is listed the calls are said to be unpriced.
     """
 
     model: str
@@ -34,6 +35,16 @@ class ChatSettings:
     timeout_s: float = 60.0
     price_in: float | None = None
     price_out: float | None = None
+    provider: str = "openai"
+    """The plugin's name, for the ledger, the price list and what is known of it."""
+    context_window: int | None = None
+    """Tokens that go into one call together with its reply; None: as listed, or unknown."""
+    structured: Structured | None = None
+    """How JSON is asked for; None: as the provider is known to take it."""
+    project: str = ""
+    """For Vertex: the project; empty: as the environment says."""
+    region: str = ""
+    """For Bedrock and Vertex: where it runs; empty: as the environment says."""
     replies: tuple[str, ...] = field(default=(), repr=False)
     """What the scripted provider answers, in turn; no other provider reads it."""
 
@@ -42,6 +53,15 @@ class ChatSettings:
             raise ValueError("timeout_s is above 0")
         if (self.price_in is None) is not (self.price_out is None):
             raise ValueError("price_in and price_out are given together or not at all")
+        if self.context_window is not None and self.context_window < 1:
+            raise ValueError("context_window is above 0")
+
+    @property
+    def ways(self) -> tuple[Structured, ...]:
+        """How JSON may be asked for, the best way first."""
+        if self.structured is None:
+            return preset_of(self.provider).structured
+        return () if self.structured is Structured.NONE else (self.structured,)
 
 
 def load_plugin(group: str, name: str) -> Any:
