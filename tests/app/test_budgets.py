@@ -14,9 +14,10 @@ import pytest
 from tadasu.answering.retrieval.embedders.onnx import OnnxEncoder
 from tadasu.app.assets import models_folder
 from tadasu.app.budgets import limits_of
+from tadasu.app.chat import chat_settings
 from tadasu.app.findings import Health
 from tadasu.app.price_findings import price_finding
-from tadasu.app.prices import chat_settings, matching, money_of, pair_price, search_price
+from tadasu.app.prices import matching, money_of, pair_price, search_price
 from tadasu.app.settings import load_settings
 from tadasu.app.settings_file import settings_text
 from tadasu.app.spending import By, spending

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tadasu.answering.retrieval.embedders.onnx import OnnxEncoder
     from tadasu.answering.retrieval.fusion import FusionTable
     from tadasu.answering.retrieval.hybrid import HybridSearch
+    from tadasu.app.chat import ChatModels
     from tadasu.app.telemetry import Telemetry
     from tadasu.ports import (
         Chance,
@@ -197,17 +198,16 @@ class Container:
         )
 
     @cached_property
-    def chat(self) -> ChatModel | None:
-        """The chat model, where one is configured."""
-        from tadasu.app.prices import chat_settings
-        from tadasu.app.scheduling import scheduled_chat
-        from tadasu.providers.billing import BilledChat
+    def chats(self) -> ChatModels:
+        """The chat models by role."""
+        from tadasu.app.chat import ChatModels
 
-        if not self.settings.chat.provider:
-            return None
-        settings = chat_settings(self.settings)
-        billed = BilledChat(load_plugin("tadasu.chat", self.settings.chat.provider)(settings), settings)
-        return scheduled_chat(billed, self)
+        return ChatModels(self)
+
+    @cached_property
+    def chat(self) -> ChatModel | None:
+        """The chat model that words answers, where one is configured."""
+        return self.chats.of("answer")
 
     @cached_property
     def scheduler(self) -> CallScheduler:
@@ -240,9 +240,10 @@ class Container:
         """Follow-ups to standalone queries: by the chat model where there is one, else by rules."""
         from tadasu.answering.conversation import RestateByChat, restate_by_rules
 
-        if self.chat is None:
+        chat = self.chats.of("rewrite")
+        if chat is None:
             return restate_by_rules
-        return RestateByChat(self.chat, self.prompts("standalone"), self.chance)
+        return RestateByChat(chat, self.prompts("standalone"), self.chance)
 
     def prompts(self, name: str) -> dict[str, PromptTemplate]:
         """The prompt `name` in each language."""
@@ -359,7 +360,7 @@ class Container:
             await self.cache.close()  # type: ignore[union-attr]
         if "state" in self.__dict__:
             self.state.dispose()
-        for part in ("scorer", "chat", "web", "outside", "fetch", "scheduler"):
+        for part in ("scorer", "chats", "web", "outside", "fetch", "scheduler"):
             close = getattr(self.__dict__.get(part), "close", None)
             if close is not None:
                 await close()

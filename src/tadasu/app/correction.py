@@ -25,13 +25,14 @@ def correction_settings(settings: Settings) -> CorrectionSettings:
 def query_writer(container: Container) -> QueryWriter | None:
     """The chat model as a writer of queries; None where none is configured, or the settings keep it out of this."""
     chosen = container.settings.correction
-    if container.chat is None or not chosen.rewrite:
+    chat = container.chats.of("rewrite")
+    if chat is None or not chosen.rewrite:
         return None
     from tadasu.answering.correction.query_writer import ChatQueryWriter
     from tadasu.prompts.registry import LANGUAGES, load
 
     return ChatQueryWriter(
-        container.chat,
+        chat,
         rewrite={language: load("rewrite", language) for language in LANGUAGES},
         decompose={language: load("decompose", language) for language in LANGUAGES},
         seconds=chosen.rewrite_seconds,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sqlite3
 import sys
@@ -13,11 +12,12 @@ from typing import TYPE_CHECKING
 
 from tadasu.app.assets import models_folder
 from tadasu.app.calibration_findings import calibration_finding
+from tadasu.app.chat_findings import chat_findings
 from tadasu.app.findings import Finding, Health, broken, failure, ok, warning
 from tadasu.app.price_findings import price_finding
 from tadasu.app.statistics import cache_figures
 from tadasu.app.telemetry_findings import telemetry_findings
-from tadasu.errors import KeyMissing, StoreDamaged, TadasuError
+from tadasu.errors import StoreDamaged, TadasuError
 from tadasu.text.messages import LANGUAGES
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ async def diagnose(open_workspace: Callable[[], Tadasu], *, network: bool = True
     found.append(await _cache(container))
     found.append(_guarded("runs", lambda: _runs(container)))
     found.append(_guarded("web", lambda: _web(container)))
-    found.extend(_chat(container, network=network))
+    found.extend(await chat_findings(container, network=network))
     found.append(_guarded("prices", lambda: price_finding(container.settings)))
     found.extend(telemetry_findings(container.settings.telemetry, network=network))
     return tuple(found)
@@ -247,33 +247,3 @@ def _web(container: Container) -> Finding:
         "Set it, or name another variable as key_variable in the provider's table under [web].",
         provider=names, variables=", ".join(missing),
     )  # fmt: skip
-
-
-def _chat(container: Container, *, network: bool) -> list[Finding]:
-    chosen = container.settings.chat
-    if not chosen.provider:
-        return [ok("chat", "No chat model: answers are quotations.")]
-    if not chosen.model and chosen.provider != "scripted":
-        text, advice = "No chat model is named for {provider}.", "Set chat.model in tadasu.toml."
-        return [Finding("chat", Health.ERROR, text, advice, {"provider": chosen.provider})]
-    try:
-        model = container.chat
-    except TadasuError as problem:
-        return [failure("chat", problem)]
-    found = [ok("chat", "The chat model is {name}.", name=getattr(model, "id", chosen.model))]
-    if chosen.provider != "openai":
-        return found
-    from tadasu.providers.prices import is_local
-
-    key = os.environ.get(chosen.key_variable, "") if chosen.key_variable else ""
-    if not key and not is_local(chosen.base_url):
-        variable = chosen.key_variable or "OPENAI_API_KEY"
-        missing = KeyMissing(provider=chosen.provider, variable=variable, setting="chat.key_variable")
-        return [*found, failure("key", missing)]
-    if key:
-        found.append(ok("key", "The key in {variable} is set.", variable=chosen.key_variable))
-    if network:
-        from tadasu.app.reachability import ask_for_models
-
-        found.append(_guarded("reachable", lambda: ask_for_models(chosen.base_url, chosen.model, key)))
-    return found

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from tadasu.app.prices import chat_settings, pair_price, search_price
+from tadasu.app.chat import chat_settings, provider_of
+from tadasu.app.prices import pair_price, search_price
 from tadasu.core.usage import Call, Cost, Pricing, Stage, Tokens, total
 from tadasu.providers.prices import is_local, price_of
 
 if TYPE_CHECKING:
     from tadasu.app.container import Container
+    from tadasu.app.sections.chat import Role
     from tadasu.app.settings import Settings
     from tadasu.core.runs import Run
 
@@ -81,21 +83,14 @@ def paid_parts(settings: Settings, *, stages: frozenset[Stage] | None = None) ->
         return stages is None or stage in stages
 
     parts: dict[str, float | None] = {}
-    chat = settings.chat
-    if chat.provider and chat.provider != _FREE_CHAT:
-        k, batch = settings.retrieval.k, settings.grading.llm_batch
-        shown = k * settings.ingestion.max_tokens + PROMPT_TOKENS * -(-k // batch)
-        calls = {
-            Stage.GENERATE: Tokens(PROMPT_TOKENS + settings.refinement.token_budget, chat.max_tokens // 2),
-            Stage.GRADE: Tokens(shown, k * GRADING_TOKENS),
-        }
-        graded = settings.grading.llm or settings.grading.grader == "llm"
-        asked = [tokens for stage, tokens in calls.items() if wanted(stage) and (stage is not Stage.GRADE or graded)]
-        if asked:
-            together = Tokens(sum(one.input for one in asked), sum(one.output for one in asked))
-            price = price_of(together, chat_settings(settings))
+    for role, stage, tokens in _chat_calls(settings):
+        if wanted(stage) and provider_of(settings, role) not in {"", _FREE_CHAT}:
+            model = chat_settings(settings, role)
+            price = price_of(tokens, model)
             if price.pricing is not Pricing.LOCAL:
-                parts[f"{chat.provider}/{chat.model}"] = price.usd
+                name = f"{model.provider}/{model.model}"
+                before = parts.get(name, 0.0)
+                parts[name] = None if before is None or price.usd is None else before + price.usd
     scorer = settings.scorer
     if wanted(Stage.GRADE) and scorer.base_url and not is_local(scorer.base_url) and _scores(settings):
         rate = pair_price(settings, scorer.model, own=scorer.price)
@@ -103,6 +98,16 @@ def paid_parts(settings: Settings, *, stages: frozenset[Stage] | None = None) ->
     if wanted(Stage.SEARCH) and settings.web.provider:
         parts |= _searches(settings)
     return {name: cost for name, cost in parts.items() if cost != 0.0}
+
+
+def _chat_calls(settings: Settings) -> Iterator[tuple[Role, Stage, Tokens]]:
+    """What chat models are asked for one question, by the assumptions above."""
+    written = Tokens(PROMPT_TOKENS + settings.refinement.token_budget, settings.chat.max_tokens // 2)
+    yield "answer", Stage.GENERATE, written
+    if settings.grading.llm or settings.grading.grader == "llm":
+        k, batch = settings.retrieval.k, settings.grading.llm_batch
+        shown = k * settings.ingestion.max_tokens + PROMPT_TOKENS * -(-k // batch)
+        yield "grade", Stage.GRADE, Tokens(shown, k * GRADING_TOKENS)
 
 
 def _scores(settings: Settings) -> bool:

@@ -90,13 +90,14 @@ def open_assessor(container: Container) -> Grader | None:
     chosen = container.settings.grading
     if not (chosen.llm or chosen.grader == "llm"):
         return None
-    if container.chat is None:
+    chat = container.chats.of("grade")
+    if chat is None:
         reason = "needs a chat model, and none is configured: set chat.provider and chat.model"
         raise SettingsInvalid(where="tadasu.toml", key="grading.llm", reason=reason)
     from tadasu.answering.grading.llm import LlmGrader
 
     return LlmGrader(
-        container.chat,
+        chat,
         prompts=container.prompts("grade"),
         chance=container.chance,
         cache=container.cache,

@@ -10,7 +10,6 @@ from tadasu.core.usage import Currency, Money
 
 if TYPE_CHECKING:
     from tadasu.app.settings import Settings
-    from tadasu.providers.registry import ChatSettings
 
 T = TypeVar("T")
 
@@ -20,24 +19,15 @@ def money_of(settings: Settings) -> Money:
     return _money(settings, settings.prices.currency)
 
 
-def chat_settings(settings: Settings) -> ChatSettings:
-    """The chat model of the settings with its price in US dollars: its own, else that of the table, else none."""
-    from tadasu.providers.registry import ChatSettings
-
-    chosen = settings.chat
-    price_in, price_out = chosen.price_in, chosen.price_out
-    listed = matching(settings.prices.models, chosen.model)
-    if price_in is None and price_out is None and listed is not None:
-        money = _money(settings, listed.currency or settings.prices.currency)
-        price_in, price_out = listed.input / money.per_usd, listed.output / money.per_usd
-    return ChatSettings(
-        model=chosen.model,
-        base_url=chosen.base_url,
-        key_variable=chosen.key_variable,
-        timeout_s=chosen.timeout_s,
-        price_in=price_in,
-        price_out=price_out,
-    )
+def model_price(
+    settings: Settings, model: str, own: tuple[float | None, float | None] = (None, None)
+) -> tuple[float | None, float | None]:
+    """US dollars for a million tokens in and out of a chat model: its `own`, else those of the table, else None."""
+    listed = matching(settings.prices.models, model) if own == (None, None) else None
+    if listed is None:
+        return own
+    money = _money(settings, listed.currency or settings.prices.currency)
+    return listed.input / money.per_usd, listed.output / money.per_usd
 
 
 def search_price(settings: Settings, provider: str, own: float | None = None) -> float | None:

@@ -61,10 +61,9 @@ def rations(chosen: LimitsSection) -> Rations:
     return Rations(usual, {name: _ration(own, usual) for name, own in chosen.providers.items()})
 
 
-def scheduled_chat(chat: ChatModel, container: Container) -> ChatModel:
-    """The configured chat model in turns; itself where it calls nobody outside."""
-    name = container.settings.chat.provider
-    return chat if name in _OWN else ScheduledChat(chat, container.scheduler, provider=name)
+def scheduled_chat(chat: ChatModel, container: Container, *, provider: str) -> ChatModel:
+    """A chat model of `provider` in turns; itself where it calls nobody outside."""
+    return chat if provider in _OWN else ScheduledChat(chat, container.scheduler, provider=provider)
 
 
 def scheduled_scorer(scorer: PairScorer, container: Container) -> PairScorer:

@@ -24,7 +24,6 @@ from pydantic_settings import (
 
 from tadasu.app.sections.answering import (
     CacheSection,
-    ChatSection,
     CorrectionSection,
     EncoderSection,
     GradingSection,
@@ -35,6 +34,7 @@ from tadasu.app.sections.answering import (
     ScorerSection,
     StoreSection,
 )
+from tadasu.app.sections.chat import ChatSection
 from tadasu.app.sections.outside import FetchSection, LimitsSection, WebSection
 from tadasu.app.sections.running import BudgetSection, DeferredSection, PricesSection, TelemetrySection
 from tadasu.errors import SettingsInvalid

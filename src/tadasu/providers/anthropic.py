@@ -49,6 +49,11 @@ class AnthropicWire:
         """See `Wire`."""
         return self._service.name
 
+    @property
+    def missing_key(self) -> str:
+        """See `Wire`."""
+        return self._service.missing_key
+
     async def window(self) -> int | None:
         """The service is not asked: the price list knows."""
         return None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from tadasu.core.usage import Tokens
@@ -38,6 +40,15 @@ except ImportError as _error:
 
 T = TypeVar("T")
 VARIABLE: Final = "AWS_ACCESS_KEY_ID"
+_ACCOUNTS: Final = (
+    VARIABLE,
+    "AWS_PROFILE",
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "AWS_WEB_IDENTITY_TOKEN_FILE",
+    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+    "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+)
+"""What may name an account in the environment."""
 _CONNECT_S: Final = 10.0
 _THREADS: Final = 50
 """As many calls at the same time; the scheduler allows fewer."""
@@ -68,6 +79,16 @@ class BedrockWire:
     def name(self) -> str:
         """See `Wire`."""
         return self._settings.base_url or "Amazon Bedrock"
+
+    @property
+    def missing_key(self) -> str:
+        """See `Wire`. Nobody outside is asked."""
+        files = (os.environ.get(name) for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"))
+        places = [Path(file) for file in files if file] + [
+            Path.home() / ".aws" / name for name in ("credentials", "config")
+        ]
+        named = any(os.environ.get(name, "").strip() for name in _ACCOUNTS)
+        return "" if named or any(place.is_file() for place in places) else VARIABLE
 
     async def window(self) -> int | None:
         """The service is not asked: the price list knows."""

@@ -52,6 +52,11 @@ class Wire(Protocol):
         """
         ...
 
+    @property
+    def missing_key(self) -> str:
+        """The environment variable that has to hold a key, or name an account, and does not; empty: none is missing."""
+        ...
+
     async def window(self) -> int | None:
         """What the service itself says of the model's window, in tokens; None where it is not asked or does not say."""
         ...
@@ -76,6 +81,11 @@ class StreamedChat:
     def id(self) -> str:
         """Provider and model, ``openai/gpt-…``."""
         return f"{self._settings.provider}/{self._settings.model}"
+
+    @property
+    def missing_key(self) -> str:
+        """The environment variable that has to hold a key, or name an account, and does not; empty: none is missing."""
+        return self._wire.missing_key
 
     async def stream(
         self, messages: Sequence[Message], *, max_tokens: int, temperature: float, ledger: Ledger, stage: Stage

@@ -35,6 +35,11 @@ class TokenSource(Protocol):
         """One that is valid now; raises KeyMissing or ProviderError."""
         ...
 
+    @property
+    def missing(self) -> str:
+        """The environment variable that could name the account, where none does; else empty."""
+        ...
+
 
 class GeminiWire:
     """The protocol: each event is a part of a ``GenerateContentResponse``.
@@ -60,6 +65,11 @@ class GeminiWire:
     def name(self) -> str:
         """See `Wire`."""
         return self._service.name
+
+    @property
+    def missing_key(self) -> str:
+        """See `Wire`."""
+        return self._service.missing_key if self._tokens is None else self._tokens.missing
 
     async def window(self) -> int | None:
         """The service is not asked: the price list knows."""

@@ -64,6 +64,13 @@ class OpenAIWire:
         """See `Wire`."""
         return self._base_url or self._settings.provider
 
+    @property
+    def missing_key(self) -> str:
+        """See `Wire`."""
+        variable = self._settings.key_variable
+        wanted = bool(variable) and not is_local(self._base_url)
+        return variable if wanted and not os.environ.get(variable, "").strip() else ""
+
     async def window(self) -> int | None:
         """The protocol does not tell it."""
         return None

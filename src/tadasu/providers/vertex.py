@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from pathlib import Path
 from typing import Any, Final
 
 from tadasu.errors import ExtraMissing, KeyMissing, ProviderRefused, ProviderUnreachable
@@ -31,6 +33,13 @@ class GoogleTokens:
         self._credentials: Any = None
         self._renewing = asyncio.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
+
+    @property
+    def missing(self) -> str:
+        """See `TokenSource`. Nobody outside is asked."""
+        folder = Path(os.environ.get("CLOUDSDK_CONFIG") or Path.home() / ".config" / "gcloud")
+        named = os.environ.get(VARIABLE, "").strip() or (folder / "application_default_credentials.json").is_file()
+        return "" if named else VARIABLE
 
     async def token(self) -> str:
         """See `TokenSource`."""

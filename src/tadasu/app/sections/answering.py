@@ -124,16 +124,3 @@ class RefinementSection(Section):
     strip_threshold: float = Field(0.2, ge=0, le=1, description="Strips from this probability on are selected.")
     neighbours: int = Field(1, ge=0, le=5, description="Strips kept on each side of a selected one.")
     token_budget: int = Field(1024, ge=64, description="Tokens of evidence at the most.")
-
-
-class ChatSection(Section):
-    """The model that words answers. Without one, answers are quotations."""
-
-    provider: str = Field("", description="Plugin of the group tadasu.chat, such as openai; empty: extractive answers.")
-    model: str = Field("", description="Model name as the provider knows it.")
-    base_url: str = Field("", description="Any OpenAI-compatible address; empty: the provider's own.")
-    key_variable: str = Field("OPENAI_API_KEY", description="Environment variable that holds the key.")
-    timeout_s: float = Field(60.0, gt=0, description="Seconds before a call is given up.")
-    max_tokens: int = Field(800, ge=16, description="Tokens of an answer at the most.")
-    price_in: float | None = Field(None, ge=0, description="US dollars per million input tokens, if not known.")
-    price_out: float | None = Field(None, ge=0, description="US dollars per million output tokens, if not known.")
