@@ -325,7 +325,7 @@ class Failing:
 async def test_a_writer_that_fails_at_once_is_replaced() -> None:
     answer = await compose(Failing(""), "How heavy is the pump?", EN, fallback=ExtractiveWriter())
     assert answer.text == "The pump weighs 3 kg. [1]"
-    assert answer.writer == "extractive/1"
+    assert answer.writer == ExtractiveWriter().id
     assert answer.warnings == (Warned.REPLACED,)
 
 

@@ -62,7 +62,7 @@ def quotes_of(piece: Evidence, evidence: Sequence[Evidence], question: str) -> l
     head = _table_head(strip, evidence)
     headings = {bare(text) for text in (strip.title, *strip.headings)}
     found = []
-    units = _units(strip.text)
+    units = [strip.text[start:end] for start, end in unit_spans(strip.text)]
     for at, unit in enumerate(units):
         if _RULE.fullmatch(unit) or unit.lstrip().startswith("#") or bare(unit) in headings:
             continue
@@ -170,8 +170,9 @@ def code_stem(code: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _units(text: str) -> tuple[str, ...]:
-    return tuple(text[a:b] for a, b in segment(text))
+def unit_spans(text: str) -> tuple[tuple[int, int], ...]:
+    """The sentences and lines of a strip as ``[start, end)``, in the order that `Quote.at` counts them."""
+    return segment(text)
 
 
 def _heads(piece: Evidence, evidence: Sequence[Evidence]) -> list[Evidence]:
