@@ -115,6 +115,7 @@ class AnthropicWire:
                     case "message_start":
                         begun = True
                         taken.add(_part(event, "message").get("usage"))
+                        yield ChatDelta(tokens=taken.tokens)
                     case "content_block_delta":
                         delta = _part(event, "delta")
                         text = delta.get("text") if delta.get("type") == "text_delta" else delta.get("partial_json")

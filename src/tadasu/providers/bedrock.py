@@ -32,6 +32,8 @@ from tadasu.providers.registry import ChatSettings
 try:
     import boto3
     import botocore.exceptions
+    import botocore.loaders
+    import botocore.session
     import urllib3.exceptions
     from botocore.config import Config
     from botocore.eventstream import ParserError
@@ -49,6 +51,8 @@ _ACCOUNTS: Final = (
     "AWS_CONTAINER_CREDENTIALS_FULL_URI",
 )
 """What may name an account in the environment."""
+_DESCRIPTIONS: Final = botocore.loaders.Loader()
+"""What boto3 knows of the services: read once for all clients, which takes most of half a second."""
 _CONNECT_S: Final = 10.0
 _THREADS: Final = 50
 """As many calls at the same time; the scheduler allows fewer."""
@@ -61,7 +65,12 @@ _ENDS: Final = {
     "guardrail_intervened": REFUSAL,
     "content_filtered": REFUSAL,
 }
-_BROKEN: Final = (urllib3.exceptions.HTTPError, botocore.exceptions.HTTPClientError, OSError)
+_BROKEN: Final = (
+    urllib3.exceptions.HTTPError,
+    botocore.exceptions.HTTPClientError,
+    botocore.exceptions.ConnectionError,
+    OSError,
+)
 
 
 class BedrockWire:
@@ -155,7 +164,9 @@ class BedrockWire:
 
     def _connect(self) -> Any:
         settings = self._settings
-        session = boto3.session.Session()
+        core = botocore.session.Session()
+        core.register_component("data_loader", _DESCRIPTIONS)
+        session = boto3.session.Session(botocore_session=core)
         if session.get_credentials() is None:
             raise KeyMissing(provider=self.name, variable=VARIABLE, setting="the AWS account", billable=False)
         return session.client(
@@ -226,12 +237,20 @@ class BedrockWire:
         return fault_of(
             self.name,
             self._settings.model,
-            message=str(said.get("Message") or said.get("message") or ""),
+            message=_without_keys(str(said.get("Message") or said.get("message") or "")),
             status=None if begun else about.get("HTTPStatusCode"),
             kind=str(said.get("Code") or ""),
             retry_after_s=retry_after(headers.get("retry-after")),
             begun=begun,
         )
+
+
+def _without_keys(text: str) -> str:
+    """`text` without what the environment holds of keys."""
+    for name in (VARIABLE, "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK"):
+        secret = os.environ.get(name, "").strip()
+        text = text.replace(secret, "…") if secret else text
+    return text
 
 
 class _Events:

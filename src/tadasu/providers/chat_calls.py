@@ -121,13 +121,15 @@ class StreamedChat:
             self._judge(finish, told, heard=bool("".join(said).strip()), max_tokens=max_tokens)
             outcome = Outcome.OK
             finish = LENGTH if finish == OVERFLOW else finish
-            yield ChatDelta(tokens=told or _estimate(messages, said), finish=finish)
+            yield ChatDelta(tokens=_taken(told, _estimate(messages, said), whole=True), finish=finish)
         except TadasuError as error:
             outcome, fault = Outcome.FAILED, f"{error.code}: {error}"
             charged = charged and (bool(said) or error.details.get("billable", True) is not False)
             raise
         finally:
-            tokens = told or (_estimate(messages, said) if charged else Tokens())
+            tokens = Tokens()
+            if charged:
+                tokens = _taken(told, _estimate(messages, said), whole=bool(finish))
             price = price_of(tokens, self._settings)
             ledger.record(
                 Call(
@@ -184,6 +186,13 @@ class StreamedChat:
             used = f", after {told.output} tokens that are not shown" if told is not None and told.output else ""
             raise ReplyTruncated(provider=name, reason=f"the reply is empty, cut off at {max_tokens} tokens{used}")
         raise ReplyEmpty(provider=name, reason="the model stopped by itself")
+
+
+def _taken(told: Tokens | None, estimate: Tokens, *, whole: bool) -> Tokens:
+    """The service's own count; where it had not counted to the end, what it said so far or what was heard, if more."""
+    if told is None:
+        return estimate
+    return told if whole else Tokens(told.input, max(told.output, estimate.output), estimated=True)
 
 
 def _estimate(messages: Sequence[Message], said: Sequence[str]) -> Tokens:

@@ -77,7 +77,7 @@ def fault_of(
         return ContextTooLong(**details, model=model)
     if status is not None and 300 <= status < 400:
         return ProviderRefused(**{**details, "reason": f"HTTP {status}: it redirects, which is not followed"})
-    if word in _FAULTS or status in (408, 409, 424) or (status is not None and status >= 500):
+    if status in (408, 409, 424) or (word in _FAULTS if status is None else status >= 500):
         return ProviderUnreachable(**details, retry_after_s=retry_after_s)
     if _DECLINED.search(f"{kind} {message}"):
         return ContentRefused(**details)

@@ -89,7 +89,10 @@ class OpenAIWire:
         with self._faults(lambda: begun):
             stream = await self._open(messages, max_tokens=max_tokens, temperature=temperature)
             async with stream:
-                if "json" in stream.response.headers.get("content-type", ""):
+                kind = stream.response.headers.get("content-type", "")
+                if "html" in kind:
+                    raise ReplyMalformed(provider=self.name, reason="a web page came, and no reply")
+                if "json" in kind:
                     begun = True
                     for delta in self._whole(await stream.response.aread()):
                         yield delta

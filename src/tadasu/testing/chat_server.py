@@ -1,4 +1,4 @@
-"""A small HTTP server on loopback that speaks the OpenAI chat protocol from a script.
+"""A small HTTP server on loopback that speaks a chat protocol from a script: OpenAI's, or another dialect.
 
 It lets a test drive a real client over real HTTP: streamed and whole replies, usage, errors, waits, broken streams.
 """
@@ -6,58 +6,21 @@ It lets a test drive a real client over real HTTP: streamed and whole replies, u
 from __future__ import annotations
 
 import json
+import select
+import socket
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 
+from tadasu.testing.chat_acts import Act, Fail, Fault, Hang, Raw, Say
+from tadasu.testing.chat_dialects import JSON, Dialect, OpenAIDialect, openai_usage
 
-@dataclass(frozen=True, slots=True)
-class Say:
-    """Answer with `text`, streamed in pieces of `piece` characters.
+__all__ = ["Act", "ChatServer", "Fail", "Fault", "Hang", "Raw", "Say", "Script"]
 
-    `usage` is (prompt, completion) tokens, or None for a server that does not count. `cut_after` breaks the connection
-    off after so many pieces. `wait_s` is how long it thinks before the first word.
-    """
-
-    text: str
-    piece: int = 5
-    usage: tuple[int, int] | None = (100, 20)
-    finish: str = "stop"
-    cut_after: int | None = None
-    wait_s: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Fail:
-    """Answer with an HTTP error."""
-
-    status: int
-    message: str = "scripted error"
-    headers: Mapping[str, str] = field(default_factory=dict)
-    code: str = ""
-    param: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Hang:
-    """Take the request and say nothing for `seconds`, or until the server is closed."""
-
-    seconds: float = 30.0
-
-
-@dataclass(frozen=True, slots=True)
-class Raw:
-    """Answer 200 with a body of one's own, in or out of the protocol."""
-
-    body: str
-    content_type: str = "text/event-stream"
-
-
-Act = Say | Fail | Hang | Raw
 Script = Act | Callable[[dict[str, Any]], Act]
 """What to do, or what to do with a request whose body is this."""
 
@@ -70,10 +33,15 @@ class ChatServer:
     True
     """
 
-    def __init__(self, acts: Iterable[Script], *, key: str = "") -> None:
-        """`key`: when given, requests without it are refused with 401."""
+    def __init__(self, acts: Iterable[Script], *, key: str = "", dialect: Dialect | None = None) -> None:
+        """`key`: when given, requests without it are refused with 401. `dialect`: OpenAI's where there is none."""
         self._acts = tuple(acts)
         self._key = key
+        self.dialect = dialect or OpenAIDialect()
+        self.asked = threading.Event()
+        """Set once a request has come."""
+        self.hung_up = threading.Event()
+        """Set once a client has closed its connection before it had all of its answer."""
         self._closing = threading.Event()
         self._lock = threading.Lock()
         self.requests: list[dict[str, Any]] = []
@@ -90,8 +58,8 @@ class ChatServer:
 
     @property
     def base_url(self) -> str:
-        """Where a client finds it, with ``/v1``."""
-        return f"http://127.0.0.1:{self._http.server_address[1]}/v1"
+        """Where a client finds it, with ``/v1`` for OpenAI's protocol."""
+        return f"http://127.0.0.1:{self._http.server_address[1]}{self.dialect.base_path}"
 
     def __enter__(self) -> ChatServer:
         self._thread.start()
@@ -105,16 +73,24 @@ class ChatServer:
         self._thread.join()
         self._http.server_close()
 
-    def wait(self, seconds: float) -> None:
-        """Block a request; ends early when the server closes."""
-        self._closing.wait(seconds)
+    def wait(self, seconds: float, connection: socket.socket) -> bool:
+        """Block a request; false where the client went away. Ends early when the server closes."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            if self._closing.wait(min(left, 0.01)):
+                return True
+            if select.select([connection], [], [], 0)[0] and not connection.recv(1, socket.MSG_PEEK):
+                self.hung_up.set()
+                return False
+        return True
 
     def next_act(self, body: dict[str, Any], headers: dict[str, str]) -> Act:
         """Note the request and say what to do with it."""
         with self._lock:
             self.requests.append(body)
             self.headers.append(headers)
-            if self._key and headers.get("authorization") != f"Bearer {self._key}":
+            self.asked.set()
+            if self._key and self.dialect.key_of(headers) != self._key:
                 return Fail(401, "Incorrect API key provided")
             act = self._acts[min(len(self.requests), len(self._acts)) - 1]
         return act(body) if callable(act) else act
@@ -139,38 +115,38 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is the library's
         """Say nothing on standard error."""
 
+    def do_GET(self) -> None:
+        told = self.chat.dialect.told(self.path)
+        self._send(404 if told is None else 200, json.dumps(told or {}), JSON, {})
+
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("content-length", "0"))) or b"{}")
         headers = {name.lower(): value for name, value in self.headers.items()}
         with self.chat.counted():
-            act = (
-                self.chat.next_act(body, headers) if self.path == "/v1/chat/completions" else Fail(404, "no such path")
-            )
-            if isinstance(act, Say) and act.wait_s:
-                self.chat.wait(act.wait_s)
+            taken = self.chat.dialect.takes(self.path)
+            act = self.chat.next_act(body, headers) if taken else Fail(404, "no such path")
+            if isinstance(act, Say) and act.wait_s and not self.chat.wait(act.wait_s, self.connection):
+                self.close_connection = True
+                return
         self._play(act, body)
 
     def _play(self, act: Act, body: dict[str, Any]) -> None:
         try:
             match act:
                 case Hang():
-                    self.chat.wait(act.seconds)
+                    self.chat.wait(act.seconds, self.connection)
                     self.close_connection = True
                 case Fail():
-                    fault = {
-                        "message": act.message,
-                        "code": act.code or None,
-                        "param": act.param or None,
-                        "type": "error",
-                    }
-                    self._send(act.status, json.dumps({"error": fault}), "application/json", act.headers)
+                    fault, headers = self.chat.dialect.failure(act)
+                    self._send(act.status, json.dumps(fault), JSON, {**headers, **act.headers})
                 case Raw():
                     self._send(200, act.body, act.content_type, {})
-                case Say() if body.get("stream"):
+                case Say() if body.get("stream") or self.chat.dialect.name != "openai":
                     self._stream(act, body)
                 case Say():
-                    self._send(200, json.dumps(_whole(act, body)), "application/json", {})
+                    self._send(200, json.dumps(_whole(act, body)), JSON, {})
         except (BrokenPipeError, ConnectionResetError):
+            self.chat.hung_up.set()
             self.close_connection = True
 
     def _send(self, status: int, body: str, content_type: str, headers: Mapping[str, str]) -> None:
@@ -184,34 +160,31 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def _stream(self, act: Say, body: dict[str, Any]) -> None:
+        dialect = self.chat.dialect
         self.send_response(200)
-        self.send_header("content-type", "text/event-stream")
+        self.send_header("content-type", dialect.content_type)
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
-        pieces = [act.text[at : at + act.piece] for at in range(0, len(act.text), act.piece)]
-        for count, piece in enumerate(pieces):
+        for data in dialect.opening(act, body):
+            self._chunk(data)
+        for count, piece in enumerate(act.pieces):
             if act.cut_after == count:
+                break
+            if count and act.pause_s and not self.chat.wait(act.pause_s, self.connection):
                 self.close_connection = True
                 return
-            self._event({"choices": [{"index": 0, "delta": {"content": piece}, "finish_reason": None}]}, body)
-        self._event({"choices": [{"index": 0, "delta": {}, "finish_reason": act.finish}]}, body)
-        if act.usage and (body.get("stream_options") or {}).get("include_usage"):
-            self._event({"choices": [], "usage": _usage(act.usage)}, body)
-        self._chunk("data: [DONE]\n\n")
-        self._chunk("")
+            self._chunk(dialect.piece(piece, act, body))
+        if act.fault is not None:
+            self._chunk(dialect.fault(act.fault))
+        elif act.cut_after is not None:
+            self.close_connection = True
+            return
+        else:
+            for data in dialect.closing(act, body):
+                self._chunk(data)
+        self._chunk(b"")
 
-    def _event(self, data: dict[str, Any], body: dict[str, Any]) -> None:
-        frame = {
-            "id": "chat-1",
-            "object": "chat.completion.chunk",
-            "created": 0,
-            "model": body.get("model", ""),
-            **data,
-        }
-        self._chunk(f"data: {json.dumps(frame, ensure_ascii=False)}\n\n")
-
-    def _chunk(self, text: str) -> None:
-        data = text.encode()
+    def _chunk(self, data: bytes) -> None:
         self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
 
 
@@ -223,9 +196,5 @@ def _whole(act: Say, body: dict[str, Any]) -> dict[str, Any]:
         "created": 0,
         "model": body.get("model", ""),
         "choices": [{"index": 0, "message": message, "finish_reason": act.finish}],
-        "usage": _usage(act.usage) if act.usage else None,
+        "usage": openai_usage(act.usage) if act.usage else None,
     }
-
-
-def _usage(tokens: tuple[int, int]) -> dict[str, int]:
-    return {"prompt_tokens": tokens[0], "completion_tokens": tokens[1], "total_tokens": sum(tokens)}
