@@ -1,4 +1,4 @@
-"""``tadasu-train``: make the second grading tier, step by step or all at once.
+"""``tadasu-train``: make the second grading tier and its heads, step by step or all at once.
 
 Every step can be run again: rows that are there are kept, training goes on from its last checkpoint, export and card
 are made anew. ``--smoke`` goes through all steps with a few rows, in a folder of its own, in two or three minutes.
@@ -12,7 +12,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -41,7 +41,9 @@ def parser() -> argparse.ArgumentParser:
     """The command's options."""
     built = argparse.ArgumentParser(prog="tadasu-train", description=(__doc__ or "").partition("\n\n")[2])
     built.add_argument(
-        "step", choices=tuple(STEPS), help="what to do; `all` does the others in their order, but for `average`"
+        "step",
+        choices=tuple(STEPS),
+        help="what to do; `all` does the others in their order, but for `average` and `heads`",
     )
     built.add_argument("--smoke", action="store_true", help="a few rows and steps, in build/grader-smoke")
     built.add_argument("--rows", type=Path, help="folder of the rows; $TADASU_TRAINING, else build/grader")
@@ -157,6 +159,42 @@ def weigh(given: argparse.Namespace, places: Places) -> None:
     weighing.main(["--models", str(places.model.parent), "--scores", str(places.rows / "scores.db")])
 
 
+def heads(given: argparse.Namespace, places: Places) -> None:
+    """Train the support head over the model's file, fit the span reader's rule, and write both beside it."""
+    os.environ.setdefault("OMP_NUM_THREADS", str(given.threads))
+    import shutil
+
+    from training.heads import steps
+    from training.heads.loop import HeadPlan
+
+    model = places.model
+    if given.smoke:
+        model = places.rows / "heads-model"
+        model.mkdir(parents=True, exist_ok=True)
+        for name in ("model.onnx", "grader.json", "heads.json"):
+            shutil.copy(ROOT / "models" / "grader" / name, model)
+    plan = HeadPlan(threads=given.threads, seed=given.seed)
+    if given.minutes is not None or given.smoke:
+        plan = replace(plan, minutes=given.minutes or _SMOKE_MINUTES)
+    if given.smoke:
+        plan = replace(plan, evaluate_rows=20)
+    if given.rate is not None:
+        plan = replace(plan, rate=given.rate)
+    steps.run(
+        plan,
+        claims=places.rows / "heads",
+        rows=places.rows,
+        out=given.run or places.rows / "heads" / "run",
+        model=model,
+        encoder=places.encoder,
+        version=given.version,
+        say=say,
+        anew=given.anew,
+        begin_with=given.begin_with,
+        smoke=given.smoke,
+    )
+
+
 Step = Callable[[argparse.Namespace, Places], None]
 
 
@@ -174,6 +212,7 @@ STEPS: dict[str, Step] = {
     "export": export,
     "card": card,
     "weigh": weigh,
+    "heads": heads,
     "all": everything,
 }
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tadasu.answering.conversation import Restate
     from tadasu.answering.correction.policy import CorrectionSettings
     from tadasu.answering.generation.compose import AnswerComposer
+    from tadasu.answering.generation.extractive import ExtractiveWriter
     from tadasu.answering.grading.calibration import CorpusCalibration
     from tadasu.answering.ingestion.pipeline import Ingestion
     from tadasu.answering.outside import WebReader
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         ScoreCache,
         SpanReader,
         Store,
+        SupportModel,
     )
     from tadasu.providers.fetching.fetcher import PageFetcher
     from tadasu.providers.websearch.chain import SearchChain
@@ -149,6 +151,13 @@ class Container:
         return open_span_reader(self)
 
     @cached_property
+    def support_model(self) -> SupportModel:
+        """Says how likely it is that a source supports a sentence."""
+        from tadasu.app.reading import open_support_model
+
+        return open_support_model(self)
+
+    @cached_property
     def assessor(self) -> Grader | None:
         """The third tier of grading, a language model; None where the settings do not ask for it."""
         from tadasu.app.grading import open_assessor
@@ -224,16 +233,22 @@ class Container:
         """Words and checks answers: the chat model with quotations to fall back on, or quotations alone."""
         from tadasu.answering.generation.chat import ChatWriter, ChatWriterSettings
         from tadasu.answering.generation.compose import AnswerComposer
-        from tadasu.answering.generation.extractive import ExtractiveWriter
 
         if self.chat is None:
-            return AnswerComposer(ExtractiveWriter())
+            return AnswerComposer(self.extractive)
         writer = ChatWriter(
             self.chat,
             prompts=self.prompts("answer"),
             settings=ChatWriterSettings(max_tokens=self.settings.chat.max_tokens),
         )
-        return AnswerComposer(writer, fallback=ExtractiveWriter())
+        return AnswerComposer(writer, fallback=self.extractive)
+
+    @cached_property
+    def extractive(self) -> ExtractiveWriter:
+        """Quotes the evidence where no chat model words it."""
+        from tadasu.app.abstention import open_extractive
+
+        return open_extractive(self)
 
     @cached_property
     def restate(self) -> Restate:

@@ -8,7 +8,7 @@ from tadasu.app.assets import models_folder
 
 if TYPE_CHECKING:
     from tadasu.app.container import Container
-    from tadasu.ports import SpanReader
+    from tadasu.ports import SpanReader, SupportModel
 
 
 def open_span_reader(container: Container) -> SpanReader:
@@ -16,3 +16,10 @@ def open_span_reader(container: Container) -> SpanReader:
     from tadasu.providers.heads import open_span_head
 
     return open_span_head(models_folder() / "grader", threads=container.settings.scorer.threads)
+
+
+def open_support_model(container: Container) -> SupportModel:
+    """Whether a source supports a sentence, by the shipped support head. Loaded at the first use."""
+    from tadasu.providers.support import open_support_head
+
+    return open_support_head(models_folder() / "grader", threads=container.settings.scorer.threads)

@@ -164,7 +164,7 @@ class SupportHead:
         rows: list[_Row] = []
         for number, one in enumerate(claims):
             sentence, source = ids[one.sentence], ids[one.source]
-            if not sentence or not source:
+            if not sentence or not source or not one.sentence.strip() or not one.source.strip():
                 continue
             asked = ids[one.question][: support.question]
             lead = [card.begin, *asked, *([card.separator] if asked else [])]
