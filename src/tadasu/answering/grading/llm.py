@@ -20,7 +20,14 @@ from tadasu.core.grades import Grade, Level, ungraded
 from tadasu.core.ids import digest
 from tadasu.core.retrieved import Retrieval
 from tadasu.core.usage import Stage
-from tadasu.errors import BudgetSpent, ProviderAnswerInvalid, ProviderRefused, SettingsInvalid, TadasuError
+from tadasu.errors import (
+    BudgetSpent,
+    ProviderAnswerInvalid,
+    ProviderRefused,
+    ReplyTruncated,
+    SettingsInvalid,
+    TadasuError,
+)
 from tadasu.ports import Allowance, Chance, ChatModel, Grader, GraderParts, Ledger, PromptTemplate, ScoreCache
 from tadasu.runtime.bounded import Bounded
 from tadasu.runtime.single_flight import SingleFlight
@@ -266,6 +273,8 @@ def _gap_of(problem: Exception) -> _Gap:
     match problem:
         case BudgetSpent():
             return _Gap(_Kind.BUDGET, str(problem))
+        case ReplyTruncated():
+            return _Gap(_Kind.TRUNCATED, str(problem))
         case ProviderAnswerInvalid():
             return _Gap(_Kind.UNPARSED, str(problem))
         case ProviderRefused() if "status" not in problem.details:
