@@ -171,7 +171,8 @@ class BedrockWire:
             raise KeyMissing(provider=self.name, variable=VARIABLE, setting="the AWS account", billable=False)
         return session.client(
             "bedrock-runtime",
-            region_name=settings.region or None,
+            # boto3 itself reads AWS_DEFAULT_REGION and the profile; AWS_REGION is what other tools of AWS read.
+            region_name=settings.region or os.environ.get("AWS_REGION", "").strip() or None,
             endpoint_url=settings.base_url or None,
             config=Config(
                 retries={"total_max_attempts": 1},

@@ -15,7 +15,7 @@ from tadasu.errors import (
 
 _TOO_LONG = re.compile(
     r"context[_ ]length[_ ]exceeded|maximum context length|exceeds? (?:the )?(?:available |model'?s? )?context"
-    r"|exceed[_ ]context[_ ]size|context[_ ](?:window|size|limit)\w* (?:is |was )?exceeded|exceeds the context window"
+    r"|exceed[_ ]context[_ ]size|context[_ ](?:window|size|limit)\w* (?:is |was |has been )?exceeded"
     r"|(?:prompt|input|request) (?:is )?too (?:long|large)|too many (?:input |total )?tokens"
     r"|input token count .{0,40}exceeds|exceeds the maximum number of (?:input )?tokens"
     r"|exceed context limit|request_too_large|longer than the context",
