@@ -22,7 +22,8 @@ _NAMELESS = frozenset({"scripted"})
 _WITH_ACCOUNTS = frozenset({"bedrock", "vertex"})
 """They sign in as an account, which may be the machine's own."""
 _LIST_MODELS = frozenset({"openai", "deepseek", "holysheep", "llamacpp"})
-_MILLION = 1_000_000
+_THOUSAND = 1000
+"""Tokens of a call whose price is told a thousandfold: some models cost more where a call is very long."""
 
 
 async def chat_findings(container: Container, *, network: bool) -> list[Finding]:
@@ -101,7 +102,7 @@ def _price(all_settings: Settings, settings: ChatSettings, *, check: str) -> Fin
     from tadasu.providers.prices import price_of
 
     money = money_of(all_settings)
-    taken, given = price_of(Tokens(_MILLION, 0), settings), price_of(Tokens(0, _MILLION), settings)
+    taken, given = price_of(Tokens(_THOUSAND, 0), settings), price_of(Tokens(0, _THOUSAND), settings)
     if taken.pricing is Pricing.LOCAL:
         return ok(check, "It runs on this machine and costs nothing.")
     if taken.usd is None or given.usd is None:
@@ -109,7 +110,7 @@ def _price(all_settings: Settings, settings: ChatSettings, *, check: str) -> Fin
         advice = "Give its price in tadasu.toml under [prices]."
         return warning(check, text, advice, name=settings.model)
     text = "A million tokens cost {taken} in and {given} out."
-    return ok(check, text, taken=money.shown(taken.usd), given=money.shown(given.usd))
+    return ok(check, text, taken=money.shown(taken.usd * _THOUSAND), given=money.shown(given.usd * _THOUSAND))
 
 
 def _key(model: Any, settings: ChatSettings, *, check: str, table: str) -> Finding | None:
