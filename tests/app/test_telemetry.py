@@ -199,6 +199,16 @@ def test_secrets_of_the_settings_are_nowhere_in_the_log(capsys: pytest.CaptureFi
     assert "refused: *** at ***" in capsys.readouterr().err
 
 
+def test_secrets_of_roles_and_of_accounts_are_nowhere_in_the_log(capsys: pytest.CaptureFixture[str]) -> None:
+    chat = {"roles": {"grade": {"provider": "openai", "model": "m", "key_variable": "CHEAP_KEY"}}}
+    environment = {"CHEAP_KEY": "cheap-horse-battery", "AWS_SECRET_ACCESS_KEY": "far-horse-battery"}
+    telemetry = Telemetry(load_settings(None, telemetry={"logs": "json"}, chat=chat), environment=environment)
+    telemetry.start()
+    logging.getLogger("tadasu.providers").warning("refused: %s at %s", *environment.values())
+    telemetry.close()
+    assert "refused: *** at ***" in capsys.readouterr().err
+
+
 def test_it_can_be_closed_and_begun_again(collector: Collector) -> None:
     telemetry = Telemetry(settings(endpoint=collector.address), environment={})
     for _ in range(2):

@@ -17,6 +17,7 @@ from tadasu.app.sections.running import LogForm
 from tadasu.app.settings import Settings
 from tadasu.core.events import Event, Listener, RoundEnded, RunEnded, RunStarted, ignore
 from tadasu.errors import ExtraMissing
+from tadasu.providers.presets import SECRET_VARIABLES
 from tadasu.telemetry.context import bind_run, no_run, trace_id_of
 
 if TYPE_CHECKING:
@@ -223,14 +224,22 @@ class Telemetry:
         )
 
     def _secrets(self) -> Iterator[str]:
-        """The values of every variable that a setting names as the place of a secret."""
-        for section in self._settings.model_dump().values():
-            for name, variable in section.items():
-                if name.endswith(("key_variable", "url_variable")) and variable:
-                    yield self._environment.get(variable, "")
+        """The values of every variable that a setting names as the place of a secret, and of the usual ones."""
+        named = _named_secrets(self._settings.model_dump())
+        for variable in dict.fromkeys((*SECRET_VARIABLES, *named)):
+            yield self._environment.get(variable, "")
 
     def _warn(self, about: str, text: str) -> None:
         """Say it once."""
         if about not in self._warned:
             self._warned.add(about)
             _log.warning("%s", text)
+
+
+def _named_secrets(table: Mapping[str, object]) -> Iterator[str]:
+    """Every variable that a setting of `table`, or of a table within it, names as the place of a secret."""
+    for name, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _named_secrets(value)
+        elif isinstance(value, str) and value and str(name).endswith(("key_variable", "url_variable")):
+            yield value

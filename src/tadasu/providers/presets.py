@@ -77,6 +77,16 @@ PRESETS = {
 }
 
 
+SECRET_VARIABLES = (
+    *(preset.key_variable for preset in PRESETS.values() if preset.key_variable),
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AWS_BEARER_TOKEN_BEDROCK",
+)
+"""Environment variables that usually hold keys of chat services, whether a setting names them or not."""
+
+
 def preset_of(provider: str) -> Preset:
     """The preset of that name; for anybody else's plugin one that knows nothing."""
     return PRESETS.get(provider) or Preset(provider, provider)
