@@ -24,6 +24,7 @@ FITTED_ON = [
     (Benchmark.RETRIEVAL, MODELS / "fusion.fitted_on.txt"),
     (Benchmark.GRADING, MODELS / "grader" / "fitted_on.txt"),
     (Benchmark.GRADING, MODELS / "grader" / "student_fitted_on.txt"),
+    (Benchmark.GRADING, MODELS / "grader" / "heads_fitted_on.txt"),
 ]
 
 

@@ -24,7 +24,7 @@ from training.grader.export import CARD as GRADER_CARD
 from training.grader.export import MODEL
 from training.grader.student import Student
 from training.heads import page, spans
-from training.heads.claims import ClaimRow, read_rows
+from training.heads.claims import ClaimRow
 from training.heads.export import OUTPUT, SUPPORT, graph_of, support_bytes, write_card, write_support
 from training.heads.loop import CHECKPOINT, Scorer, figures, sample, scored
 from training.heads.make_claims import SETS
@@ -130,7 +130,7 @@ def support(
     )
     found = figures(known, shifted)
     say(f"wrote {model / SUPPORT}: {(model / SUPPORT).stat().st_size / 1e6:.2f} MB")
-    seen = write_fitted_on(model / FITTED_ON, _read(claims))
+    seen = write_fitted_on(model / FITTED_ON, _read())
     return {
         "figures": found,
         "parity": parity(trained, known, pairs, whole),
@@ -141,14 +141,10 @@ def support(
     }
 
 
-def _read(claims: Path) -> Iterator[str]:
-    """Every passage that rows of TRAIN and CALIBRATE may be made from, and the sources of rows of other sets."""
-    both = (Split.TRAIN, Split.CALIBRATE)
+def _read() -> Iterator[str]:
+    """Every passage that rows of TRAIN and CALIBRATE are made from."""
     for part, _ in SETS.values():
-        yield from (row.text for row in passages(part) if split_of(part, row.key) in both)
-    for split in both:
-        for path in sorted(claims.glob(f"claims_*_{split.value}.jsonl.gz")):
-            yield from (row.source for row in read_rows(path) if row.set not in SETS)
+        yield from (row.text for row in passages(part) if split_of(part, row.key) is not Split.TEST)
 
 
 def span_rule(

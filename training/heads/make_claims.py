@@ -10,15 +10,18 @@ from __future__ import annotations
 
 import hashlib
 import random
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from tadasu.testing.datasets import Part, PassageRow, Question, item_key, passages, questions, rows
 from tadasu.testing.splits import Split, split_of
+from tadasu.text.polarity import denies
 from tadasu.text.segment import segment
 from training.grader.answers import aliases, answer_spans
 from training.grader.rows import Span
+from training.heads import turns
 from training.heads.claims import ClaimRow, path_of, write_rows
 from training.heads.forms import pieces, reformed, statement, stopped
 from training.heads.things import Thing, kind_of, things
@@ -44,6 +47,10 @@ class _Text:
     language: str
     strips: tuple[Span, ...]
     found: tuple[Thing, ...]
+
+    def first(self) -> Thing:
+        """A mark at the beginning of the text."""
+        return Thing(self.strips[0][0], self.strips[0][0] + 1, "", "")
 
     def sentence(self, index: int) -> str:
         start, end = self.strips[index]
@@ -136,12 +143,19 @@ class Maker:
         low, high = _SENTENCE[text.language]
         usable = [i for i, (a, b) in enumerate(text.strips) if low <= b - a <= high]
         chance.shuffle(usable)
+        if chance.random() < _SOMETIMES:
+            # Right claims with a denial in them are rare, and a denial must not be taken for a sign of a wrong one.
+            usable.sort(key=lambda i: not denies(text.sentence(i)))
         for index in usable[: _EACH[self._name]]:
             start, end = text.strips[index]
             sentence = text.sentence(index)
             question = self._question_for(text, start, end, chance)
             parts = pieces(sentence, text.language)
             shorter = chance.choice(parts) if parts and chance.random() < _SOMETIMES else sentence
+            named = self._named(text, sentence, index)
+            if named != sentence and chance.random() < _MOSTLY:
+                said = question, reformed(named, text.language, chance)
+                yield self._row("named", said, _around(text, index, chance, holding=text.first()), label=1)
             said = question, reformed(shorter, text.language, chance)
             yield self._row("sentence", said, _around(text, index, chance), label=1)
             inside = [one for one in text.found if start <= one.start and one.end <= end]
@@ -153,16 +167,41 @@ class Maker:
                 at = one.start - start
                 raw = text.row.text[start:end]
                 changed = (raw[:at] + other.words + raw[at + len(one.words) :]).strip()
+                if chance.random() < _SOMETIMES:
+                    changed = self._named(text, changed, index)
                 parts = [p for p in pieces(changed, text.language) if other.words in p]
                 shorter = chance.choice(parts) if parts and chance.random() < _SOMETIMES else changed
                 source = _around(text, index, chance, holding=other if chance.random() < _MOSTLY else None)
                 said = question, reformed(shorter, text.language, chance)
                 yield self._row(f"swap {one.kind.split()[0]}", said, source, label=0, wrong=other.words)
                 break
+            yield from self._turned(text, index, question, chance)
             elsewhere = self._elsewhere(text, sentence, chance)
             if elsewhere and chance.random() < _SELDOM:
                 said = question, reformed(sentence, text.language, chance)
                 yield self._row("elsewhere", said, elsewhere, label=0)
+
+    def _turned(self, text: _Text, index: int, question: str, chance: random.Random) -> Iterator[ClaimRow | None]:
+        """Denied, the opposite, or with another number: one of them."""
+        sentence, source = text.sentence(index), _around(text, index, chance)
+        kind = chance.choice(("denied", "denied", "opposite", "renumbered"))
+        if kind == "denied":
+            made = turns.denied(sentence, text.language, chance)
+        elif kind == "opposite":
+            made = turns.opposite(sentence, text.language, chance)
+        else:
+            made = turns.renumbered(sentence, text.row.text, chance)
+        if made is not None:
+            said = question, stopped(made[0], text.language, chance)
+            yield self._row(kind, said, source, label=0, wrong=made[1])
+
+    def _named(self, text: _Text, sentence: str, index: int) -> str:
+        """The sentence with the title in the place of its first pronoun, where the text begins with the title."""
+        title = text.row.title.strip()
+        if text.language != "en" or not index or not title or title not in text.sentence(0):
+            return sentence
+        owning = f"{title}'s "
+        return _PRONOUN.sub(lambda match: owning if match[1] in _OWNING else f"{title} ", sentence)
 
     def _question_for(self, text: _Text, start: int, end: int, chance: random.Random) -> str:
         """A question that this sentence answers, or mostly none."""
@@ -199,8 +238,10 @@ class Maker:
         return chosen[:limit] if len(chosen) > limit else chosen
 
 
+_PRONOUN = re.compile(r"^(He|She|It|They|His|Her|Its|Their) ")
+_OWNING = frozenset(("His", "Her", "Its", "Their"))
 _NARROW = str.maketrans("０１２３４５６７８９", "0123456789")
-_STATED, _SOMETIMES, _SELDOM, _MOSTLY = 0.5, 0.4, 0.15, 0.75
+_STATED, _SOMETIMES, _SELDOM, _MOSTLY = 0.65, 0.4, 0.15, 0.75
 _EACH = {"jaquad": 2, "xquad_en": 5, "popqa": 3, "wiki_en": 4, "covidqa": 12}
 
 
