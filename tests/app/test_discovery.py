@@ -10,8 +10,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from tadasu.app.chat import chat_settings
 from tadasu.app.discovery import find_keys, find_servers
 from tadasu.app.reachability import ask_for_models
+from tadasu.app.settings import load_settings
 from tadasu.errors import ProviderRefused, ProviderUnreachable, SettingsInvalid
 
 
@@ -64,6 +66,15 @@ def test_keys_are_found_by_name_and_never_read_out() -> None:
     assert "sk-secret" not in repr(found)
 
 
+def test_services_are_proposed_by_their_own_names() -> None:
+    names = ("DEEPSEEK_API_KEY", "HOLYSHEEP_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY")
+    found = {one.settings["chat.provider"]: one for one in find_keys(dict.fromkeys(names, "k"))}
+    assert list(found) == ["deepseek", "holysheep", "anthropic", "gemini"]
+    for provider, one in found.items():
+        settings = load_settings(None, chat={"provider": provider, "model": "m"})
+        assert chat_settings(settings).key_variable == one.settings["chat.key_variable"]
+
+
 def test_servers_on_this_machine_are_found_with_their_models() -> None:
     with serving(OLLAMA) as (ollama, _), serving(LLAMA_CPP) as (llama, _):
         found = find_servers(ollama_port=ollama, llama_cpp_port=llama)
@@ -75,7 +86,7 @@ def test_servers_on_this_machine_are_found_with_their_models() -> None:
         "chat.key_variable": "",
         "chat.model": "llama3.2:3b",
     }
-    assert found[1].settings["chat.model"] == "gemma.gguf"
+    assert (found[1].settings["chat.provider"], found[1].settings["chat.model"]) == ("llamacpp", "gemma.gguf")
 
 
 def test_nothing_listening_is_nothing_found() -> None:

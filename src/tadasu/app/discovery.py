@@ -8,6 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
 
+from tadasu.providers.presets import preset_of
+
 OLLAMA_PORT = 11434
 LLAMA_CPP_PORT = 8080
 TIMEOUT_SECONDS = 0.3
@@ -26,10 +28,9 @@ class KnownKey:
 _CHAT = "chat.provider"
 KNOWN_KEYS = (
     KnownKey("OPENAI_API_KEY", "OpenAI", {_CHAT: "openai", "chat.key_variable": "OPENAI_API_KEY"}),
-    KnownKey(
-        "DEEPSEEK_API_KEY",
-        "DeepSeek",
-        {_CHAT: "openai", "chat.base_url": "https://api.deepseek.com/v1", "chat.key_variable": "DEEPSEEK_API_KEY"},
+    *(
+        KnownKey(preset.key_variable, preset.title, {_CHAT: preset.name, "chat.key_variable": preset.key_variable})
+        for preset in map(preset_of, ("deepseek", "holysheep", "anthropic", "gemini"))
     ),
     KnownKey(
         "OPENROUTER_API_KEY",
@@ -74,17 +75,17 @@ def find_servers(
         ollama = pool.submit(_get_json, host, ollama_port, "/api/tags", timeout)
         llama_cpp = pool.submit(_get_json, host, llama_cpp_port, "/v1/models", timeout)
         found = (
-            _proposal("Ollama", host, ollama_port, _names(ollama.result(), "models", "name")),
-            _proposal("llama.cpp", host, llama_cpp_port, _names(llama_cpp.result(), "data", "id")),
+            _proposal("Ollama", "openai", host, ollama_port, _names(ollama.result(), "models", "name")),
+            _proposal("llama.cpp", "llamacpp", host, llama_cpp_port, _names(llama_cpp.result(), "data", "id")),
         )
     return tuple(proposal for proposal in found if proposal is not None)
 
 
-def _proposal(what: str, host: str, port: int, models: tuple[str, ...] | None) -> Proposal | None:
+def _proposal(what: str, provider: str, host: str, port: int, models: tuple[str, ...] | None) -> Proposal | None:
     if models is None:
         return None
     address = f"http://{host}:{port}/v1"
-    settings = {_CHAT: "openai", "chat.base_url": address, "chat.key_variable": ""}
+    settings = {_CHAT: provider, "chat.base_url": address, "chat.key_variable": ""}
     if models:
         settings["chat.model"] = models[0]
     return Proposal(what=what, where=address, settings=settings, models=models)
