@@ -36,9 +36,13 @@ async def chat_findings(container: Container, *, network: bool) -> list[Finding]
         found += await _role(container, "answer", network=network)
     else:
         found.append(ok("chat", "No chat model words answers: they are quotations."))
+    told = {chat_settings(settings)}
     for role in OTHER_ROLES:
         if role in settings.chat.roles and provider_of(settings, role):
-            found += await _role(container, role, network=network)
+            # What was said of a model once need not be said again; who it is, is.
+            of_role = await _role(container, role, network=network)
+            found += of_role[:1] if chat_settings(settings, role) in told else of_role
+            told.add(chat_settings(settings, role))
     return found
 
 
