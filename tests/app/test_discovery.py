@@ -117,6 +117,24 @@ def test_a_service_that_lists_the_model_is_fine_and_gets_the_key() -> None:
         assert "authorization" not in heard[1]
 
 
+@pytest.mark.parametrize(
+    ("provider", "path", "listed", "header"),
+    [
+        ("anthropic", "/v1/models?limit=1000", {"data": [{"type": "model", "id": "m-1"}]}, "x-api-key"),
+        ("gemini", "/v1beta/models?pageSize=1000", {"models": [{"name": "models/m-1"}]}, "x-goog-api-key"),
+    ],
+)
+def test_each_service_is_asked_in_its_own_manner(
+    provider: str, path: str, listed: dict[str, object], header: str
+) -> None:
+    with serving({path: json.dumps(listed).encode()}) as (port, heard):
+        address = f"http://127.0.0.1:{port}"
+        assert ask_for_models(address, "m-1", "k-1", provider=provider).health.value == "ok"
+        assert ask_for_models(address, "m-2", "k-1", provider=provider).details["few"] == "m-1"
+    assert heard[0][header] == "k-1"
+    assert "authorization" not in heard[0]
+
+
 def test_a_refused_key_a_fault_and_silence_are_told_apart() -> None:
     with serving({"/models": b"{}"}, status=401) as (port, _), pytest.raises(ProviderRefused):
         ask_for_models(f"http://127.0.0.1:{port}", "m", "bad")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _NAMELESS = frozenset({"scripted"})
 _WITH_ACCOUNTS = frozenset({"bedrock", "vertex"})
 """They sign in as an account, which may be the machine's own."""
-_LIST_MODELS = frozenset({"openai", "deepseek", "holysheep", "llamacpp"})
+_LIST_MODELS = frozenset({"openai", "deepseek", "holysheep", "llamacpp", "anthropic", "gemini"})
 _THOUSAND = 1000
 """Tokens of a call whose price is told a thousandfold: some models cost more where a call is very long."""
 
@@ -139,5 +139,7 @@ async def _reachable(settings: ChatSettings, *, check: str) -> Finding:
     from tadasu.app.reachability import ask_for_models
 
     key = os.environ.get(settings.key_variable, "").strip() if settings.key_variable else ""
-    finding = await asyncio.to_thread(ask_for_models, settings.base_url, settings.model, key)
+    finding = await asyncio.to_thread(
+        ask_for_models, settings.base_url, settings.model, key, provider=settings.provider
+    )
     return replace(finding, check=check)
