@@ -14,7 +14,7 @@ from tadasu.answering.grading.combination import Band, Combination, CombinationT
 from tadasu.answering.grading.features import FeatureGrader, open_features
 from tadasu.core.grades import Calibration, Grade, Level, Recommendation, Thresholds
 from tadasu.core.retrieved import Retrieval
-from tadasu.core.scores import PairScore, ScoreScale, probability_of
+from tadasu.core.scores import PairScore, ScoreScale, probability_of, unscored
 from tadasu.core.usage import Stage
 from tadasu.core.vectors import PassageText
 from tadasu.errors import GradingFailed, ProviderUnreachable
@@ -84,14 +84,16 @@ def line(*weights: float, bias: float = 0.0) -> Weighing:
 WIDE = Band(0.05, 0.95)
 
 
-def table(*, band: Band = WIDE, scorer: str = "scripted-1") -> CombinationTable:
+def table(*, band: Band = WIDE, scorer: str = "scripted-1", share: float = 1.0) -> CombinationTable:
     one = Combination(
         led=line(0.5, 1.0, 0.25),
         both=line(0.5, 1.0),
         alone=line(1.0),
+        unread=line(1.0, -0.5),
         strips=line(0.5, 0.5),
         strips_alone=line(1.0),
         band=band,
+        share=share,
         thresholds=Thresholds(high=0.7, low=0.1),
     )
     return CombinationTable("t", scorer, {"en": one, "ja": one})
@@ -139,6 +141,69 @@ async def test_only_what_the_features_are_unsure_of_is_read(features: FeatureGra
     assert [grade.tier for grade in grades] == ["cross_encoder", "features"]
     assert grades[1].probability == sure[1]
     assert all(grade.calibration is Calibration.PUBLIC for grade in grades)
+
+
+HALF = table(share=0.5, band=Band(0.0, 1.0))
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_where_the_likeliest_passage_is_high_the_others_are_not_read(
+    features: FeatureGrader, language: str
+) -> None:
+    question, good, _ = QUESTIONS[language]
+    first = features.grade_now(question, found(language))
+    scorer = Scripted(lambda one: PairScore(6.0))
+    grades = await cascade(features, scorer, table=HALF).grade(question, found(language), ledger=ledger())
+    assert scorer.asked == [good]
+    assert grades[0].level is Level.HIGH
+    assert first[1].probability is not None
+    logit = math.log(first[1].probability / (1 - first[1].probability)) - 0.5 * 6.0
+    assert grades[1].probability == pytest.approx(probability_of(logit), abs=2e-3)
+    assert grades[1].signals["best_read"] == 6.0
+    assert grades[1].signals["features"] == first[1].probability
+    assert (grades[1].tier, grades[1].reason.startswith("not read")) == ("features", True)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_where_the_likeliest_passage_is_not_high_all_are_read_as_if_at_once(
+    features: FeatureGrader, language: str
+) -> None:
+    question, good, bad = QUESTIONS[language]
+    scorer = Scripted(lambda one: PairScore(-4.0 if one.text == good else -1.0))
+    grades = await cascade(features, scorer, table=HALF).grade(question, found(language), ledger=ledger())
+    assert scorer.asked == [good, bad]
+    at_once = await cascade(features, scorer, table=HALF, read_everything=True).grade(
+        question, found(language), ledger=ledger()
+    )
+    assert [grade.probability for grade in grades] == [grade.probability for grade in at_once]
+    assert [grade.signals for grade in grades] == [grade.signals for grade in at_once]
+
+
+@pytest.mark.parametrize(
+    ("language", "asked"), [("en", "Who painted the harbour?"), ("ja", "港の絵を描いたのは誰ですか。")]
+)
+async def test_what_the_features_are_sure_is_irrelevant_is_read_before_nothing_is_found(
+    features: FeatureGrader, language: str, asked: str
+) -> None:
+    scorer = Scripted(lambda one: PairScore(-4.0))
+    candidates = found(language).candidates
+    nothing = retrieval(asked, [replace(one, dense=0.7, lexical=0.0) for one in candidates])
+    first = features.grade_now(asked, nothing)
+    assert all(grade.probability is not None and grade.probability < 0.6 for grade in first)
+    await cascade(features, scorer, table=table(band=Band(0.9998, 0.9999))).grade(asked, nothing, ledger=ledger())
+    assert sorted(scorer.asked) == sorted(one.passage.text for one in candidates)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_where_nothing_could_be_read_what_was_to_wait_is_ungraded_too(
+    features: FeatureGrader, language: str
+) -> None:
+    question, good, _ = QUESTIONS[language]
+    scorer = Scripted(lambda one: unscored("out of order"))
+    grades = await cascade(features, scorer, table=HALF).grade(question, found(language), ledger=ledger())
+    assert scorer.asked == [good]
+    assert [grade.level for grade in grades] == [Level.UNGRADED] * 2
+    assert all("out of order" in grade.reason for grade in grades)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -308,7 +373,7 @@ async def test_a_foreign_passage_is_always_read_and_never_called_calibrated(feat
             candidate(passage(QUESTIONS["ja"][1], number=1), cosine=0.8, rank=2),
         ],
     )
-    scorer = Scripted(lambda one: PairScore(2.0))
+    scorer = Scripted(lambda one: PairScore(9.0))
     narrow = table(band=Band(0.5, 0.5))
     grades = await cascade(features, scorer, table=narrow).grade(question, mixed, ledger=ledger())
     assert scorer.asked == [QUESTIONS["ja"][1]]

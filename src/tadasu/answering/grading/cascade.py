@@ -1,8 +1,9 @@
 """Three tiers, each deciding only what the one before left uncertain (DESIGN §3.2).
 
 Features grade everything and cost no model call. A scorer (ours: a small cross-encoder) reads the passages that the
-features are not sure about, all in one batch; both together give the probability. A language model, where one is
-configured, reads what is still uncertain. A grade names the tier that decided it.
+features are not sure about, in two helpings: the most promising ones, a fitted share at the most, and all others where
+none of those is HIGH. Both tiers together give the probability, and what was read moves that of the passages left out.
+A language model, where one is configured, reads what is still uncertain. A grade names the tier that decided it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tadasu.answering.grading.model import Numbers
 from tadasu.answering.grading.scoring import checked_scores
 from tadasu.answering.grading.signals import language_of
 from tadasu.core.documents import label_of
-from tadasu.core.grades import Calibration, Grade, Thresholds, ungraded
+from tadasu.core.grades import Calibration, Grade, Level, Thresholds, ungraded
 from tadasu.core.ids import digest
 from tadasu.core.retrieved import Candidate, Retrieval
 from tadasu.core.scores import PairScore, logit_of, probability_of
@@ -55,7 +56,7 @@ class Cascade:
         tau_high: HIGH from this probability, in every language; as fitted where None.
         tau_low: LOW below this probability, in every language; as fitted where None.
         fall_back: where a later tier fails, keep the earlier one's grade; else the passage is UNGRADED.
-        timeout_s: how long the second tier may take for the passages of one search, in seconds.
+        timeout_s: how long the second tier may take for one helping of passages, in seconds.
         read_everything: let the second tier read every passage, whatever the first one says.
     """
 
@@ -115,8 +116,7 @@ class Cascade:
         first = self._first_tier(question, retrieval, ledger=ledger)
         grades = [self._leveled(grade, asked) for grade in first]
         if self._scorer is not None:
-            chosen = [index for index, grade in enumerate(first) if self._uncertain(grade, asked, candidates[index])]
-            for index, grade in (await self._second_tier(asked, candidates, first, chosen, ledger=ledger)).items():
+            for index, grade in (await self._second_tier(asked, candidates, first, ledger=ledger)).items():
                 grades[index] = grade
         if self._assessor is not None:
             await self._third_tier(asked, retrieval, grades, ledger=ledger)
@@ -139,6 +139,24 @@ class Cascade:
             return True
         return self._band(asked.language).holds(grade.probability)
 
+    def _promising(
+        self, uncertain: Sequence[int], asked: _Asked, candidates: Sequence[Candidate], first: Sequence[Grade]
+    ) -> Sequence[int]:
+        """What of `uncertain` is read first: where there is too much of it, not what the features think least of.
+
+        What they cannot judge is read in any case: it has no grade of theirs, or is in another language.
+        """
+        most = self._table.of(asked.language).most_read(len(candidates)) if self._table is not None else len(candidates)
+        if self._read_everything or len(uncertain) <= most:
+            return uncertain
+
+        def promise(index: int) -> float:
+            probability = first[index].probability
+            return 2.0 if probability is None or _foreign(candidates[index], asked.language) else probability
+
+        best = sorted(uncertain, key=lambda index: (-promise(index), index))
+        return sorted(index for place, index in enumerate(best) if place < most or promise(index) > 1.0)
+
     def _band(self, language: str) -> Band:
         return self._table.of(language).band if self._table is not None else _EVERYTHING
 
@@ -149,29 +167,81 @@ class Cascade:
         return replace(grade, grader=self.id, level=asked.borders.level(grade.probability))
 
     async def _second_tier(
+        self, asked: _Asked, candidates: Sequence[Candidate], first: Sequence[Grade], *, ledger: Ledger
+    ) -> Mapping[int, Grade]:
+        """Grades of all passages that were read, and of those beside them that should have been."""
+        uncertain = [index for index, grade in enumerate(first) if self._uncertain(grade, asked, candidates[index])]
+        helping = self._promising(uncertain, asked, candidates, first)
+        scores = await self._read(asked, candidates, helping, ledger=ledger)
+        found = self._decided(asked, candidates, first, scores)
+        rest = [index for index in range(len(candidates)) if index not in scores]
+        sure = [grade for index, grade in enumerate(first) if index not in uncertain]
+        down = bool(scores) and all(score.failed for score in scores.values())
+        if rest and not down and self._table is not None and not self._settled(asked, sure, found):
+            scores |= await self._read(asked, candidates, rest, ledger=ledger)
+            return self._decided(asked, candidates, first, scores)
+        left_out = [index for index in uncertain if index not in scores]
+        if not down:
+            return found | self._beside(asked, first, left_out, scores)
+        reason = next(score.reason for score in scores.values())
+        return found | {index: self._failed(asked, first[index], tier=self._tier, reason=reason) for index in left_out}
+
+    def _settled(self, asked: _Asked, sure: Sequence[Grade], found: Mapping[int, Grade]) -> bool:
+        """Whether a passage is HIGH: one that was read, or one that the features may decide by themselves."""
+        grades = [*(self._leveled(grade, asked) for grade in sure), *found.values()]
+        return any(grade.level is Level.HIGH for grade in grades)
+
+    async def _read(
+        self, asked: _Asked, candidates: Sequence[Candidate], chosen: Sequence[int], *, ledger: Ledger
+    ) -> dict[int, PairScore]:
+        if not chosen:
+            return {}
+        assert self._scorer is not None
+        texts = [as_text(candidates[index]) for index in chosen]
+        scores = await checked_scores(self._scorer, asked.question, texts, ledger=ledger, timeout_s=self._timeout_s)
+        return dict(zip(chosen, scores, strict=True))
+
+    def _decided(
         self,
         asked: _Asked,
         candidates: Sequence[Candidate],
         first: Sequence[Grade],
-        chosen: Sequence[int],
-        *,
-        ledger: Ledger,
-    ) -> Mapping[int, Grade]:
-        if not chosen or self._scorer is None:
-            return {}
-        texts = [as_text(candidates[index]) for index in chosen]
-        scores = await checked_scores(self._scorer, asked.question, texts, ledger=ledger, timeout_s=self._timeout_s)
-        read = dict(zip(chosen, scores, strict=True))
-        scale = self._scorer.scale
-        logits = {index: logit_of(score.score, scale) for index, score in read.items() if not score.failed}
+        scores: Mapping[int, PairScore],
+    ) -> dict[int, Grade]:
+        """The grades of what was read, each in the light of the others."""
+        logits = self._logits(scores)
         found: dict[int, Grade] = {}
-        for index, score in read.items():
+        for index, score in scores.items():
             if score.failed:
                 found[index] = self._failed(asked, first[index], tier=self._tier, reason=score.reason)
                 continue
             rivals = [*asked.rivals, *(logit for other, logit in logits.items() if other != index)]
             lead = lead_of(logits[index], rivals)
             found[index] = self._weighed(asked, candidates[index], first[index], score, logit=logits[index], lead=lead)
+        return found
+
+    def _logits(self, scores: Mapping[int, PairScore]) -> dict[int, float]:
+        assert self._scorer is not None
+        scale = self._scorer.scale
+        return {index: logit_of(score.score, scale) for index, score in scores.items() if not score.failed}
+
+    def _beside(
+        self, asked: _Asked, first: Sequence[Grade], left_out: Sequence[int], scores: Mapping[int, PairScore]
+    ) -> dict[int, Grade]:
+        """Grades of passages that were not read, in the light of the best one that was."""
+        best = max((*asked.rivals, *self._logits(scores).values()), default=None)
+        if self._table is None or best is None:
+            return {}
+        weighing, found = self._table.of(asked.language).unread, {}
+        for index in left_out:
+            before = first[index]
+            assert before.probability is not None
+            probability = _one(weighing, [_feature_logit(before.probability), best])
+            found[index] = replace(
+                self._leveled(replace(before, probability=probability), asked),
+                reason=f"not read, another is likelier (features alone {before.probability:.2f}: {before.reason})",
+                signals={**before.signals, "features": before.probability, "best_read": best},
+            )
         return found
 
     def _weighed(

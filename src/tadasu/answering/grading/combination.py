@@ -8,6 +8,7 @@ weighs them, per language, and a monotone curve fitted on other articles makes i
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,7 @@ from tadasu.answering.grading.model import Numbers
 from tadasu.core.grades import Thresholds
 from tadasu.errors import ModelUnavailable
 
-FORMAT = 2
+FORMAT = 3
 FILE = "cascade.json"
 _TAIL = 1e-4
 _FARTHEST = 6.0
@@ -39,7 +40,8 @@ def lead_of(logit: float, rivals: Iterable[float]) -> float | None:
 class Weighing:
     """Logit of relevance = weights · inputs + bias, then the curve of `knots` (increasing) to `heights`.
 
-    Inputs are ``(features' logit, scorer's logit, its lead)``, the first two of them, or the scorer's logit alone.
+    Inputs are ``(features' logit, scorer's logit, its lead)``, the first two of them, or the scorer's logit alone; for
+    a passage that was not read ``(features' logit, the scorer's best logit of the others)``.
     """
 
     weights: Numbers
@@ -75,15 +77,22 @@ class Combination:
     """What was fitted for one language: for passages, for strips, with features and without, and its borders.
 
     `led` also weighs the lead over the other passages that were read (`lead_of`), `both` is for where there are none.
+    At most `share` of a retrieval's passages are read; what is within the band and was left out is weighed by `unread`.
     """
 
     led: Weighing
     both: Weighing
     alone: Weighing
+    unread: Weighing
     strips: Weighing
     strips_alone: Weighing
     band: Band
+    share: float
     thresholds: Thresholds
+
+    def most_read(self, passages: int) -> int:
+        """How many of so many passages are read at the most."""
+        return math.ceil(self.share * passages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +130,11 @@ def _combination(raw: Mapping[str, Any]) -> Combination:
         led=_weighing(raw["led"]),
         both=_weighing(raw["both"]),
         alone=_weighing(raw["alone"]),
+        unread=_weighing(raw["unread"]),
         strips=_weighing(raw["strips"]),
         strips_alone=_weighing(raw["strips_alone"]),
         band=Band(low=float(raw["band"]["low"]), high=float(raw["band"]["high"])),
+        share=float(raw["share"]),
         thresholds=Thresholds(high=raw["thresholds"]["high"], low=raw["thresholds"]["low"]),
     )
 
