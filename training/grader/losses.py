@@ -27,6 +27,7 @@ class Weights:
     token: float = 1.0
     strip: float = 1.0
     teacher: float = 0.5
+    master: float = 1.0
     temperature: float = 2.0
 
 
@@ -54,8 +55,11 @@ class Told:
         )
 
 
-def losses(scores: Scores, told: Told, weights: Weights) -> dict[str, Tensor]:
-    """Every loss by its name, not yet weighted; zero where the batch says nothing of it."""
+def losses(scores: Scores, told: Told, weights: Weights, *, master: Scores | None = None) -> dict[str, Tensor]:
+    """Every loss by its name, not yet weighted; zero where the batch says nothing of it.
+
+    `master` is what a deeper student says of the same batch.
+    """
     known, asked = told.label >= 0, (told.answer >= 0) & (scores.tokens > OUTSIDE / 2)
     return {
         "listwise": listwise(scores.passages, told),
@@ -64,7 +68,7 @@ def losses(scores: Scores, told: Told, weights: Weights) -> dict[str, Tensor]:
         "token": _binary(scores.tokens[asked], (told.answer[asked] == 1).float()) * TOKENS,
         "strip": strip(scores.tokens, told),
         "teacher": teacher(scores.passages, told, temperature=weights.temperature),
-    }
+    } | ({} if master is None else {"master": imitation(scores, master)})
 
 
 TOKENS = 20.0
@@ -136,6 +140,13 @@ def teacher(passages: Tensor, told: Told, *, temperature: float) -> Tensor:
     counted = torch.zeros(groups).scatter_add_(0, told.group, scored.float()) >= 2
     sums = torch.zeros(groups).scatter_add_(0, told.group, parts)
     return sums[counted].mean() * temperature**2 if bool(counted.any()) else passages.sum() * 0.0
+
+
+def imitation(scores: Scores, master: Scores) -> Tensor:
+    """How far the logits of passages and of their words are from the master's (smooth L1, the mean of each)."""
+    words = (scores.tokens > OUTSIDE / 2) & (master.tokens > OUTSIDE / 2)
+    passages = functional.smooth_l1_loss(scores.passages, master.passages)
+    return passages + functional.smooth_l1_loss(scores.tokens[words], master.tokens[words])
 
 
 def _group_sums(values: Tensor, group: Tensor) -> Tensor:

@@ -239,3 +239,18 @@ def restore(student: Student, kept: Mapping[str, Any]) -> None:
     if kept["shape"] != asdict(student.shape):
         raise ValueError(f"the checkpoint is of another shape: {kept['shape']}")
     student.load_state_dict(kept["state"], strict=False)
+
+
+def shortened(kept: Mapping[str, Any], layers: Sequence[int]) -> dict[str, Any]:
+    """What `saved` kept of a deeper student, with the layers of these numbers only; as it is where it has no more."""
+    if kept["shape"]["layers"] <= len(layers):
+        return dict(kept)
+    state = {name: value for name, value in kept["state"].items() if not name.startswith("layers.")}
+    for target, source in enumerate(layers):
+        prefix = f"layers.{source}."
+        state |= {
+            f"layers.{target}.{name.removeprefix(prefix)}": value
+            for name, value in kept["state"].items()
+            if name.startswith(prefix)
+        }
+    return {"shape": kept["shape"] | {"layers": len(layers)}, "state": state}

