@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from tadasu.core.usage import Tokens
-from tadasu.errors import ProviderError
+from tadasu.errors import TadasuError
 from tadasu.providers.chat_calls import StreamedChat
 from tadasu.providers.http import JsonService
 from tadasu.providers.openai import OpenAIWire
@@ -32,7 +32,7 @@ class LlamaCppWire(OpenAIWire):
         if self._slot is None:
             try:
                 told = await self._props.get({}, timeout_s=_ASK_S)
-            except ProviderError:
+            except TadasuError:
                 return None  # the call itself says what is wrong
             self._slot = _slot(told)
         return self._slot
