@@ -19,6 +19,7 @@ from tadasu.answering.grading.cached import CachedScorer
 from tadasu.answering.grading.scored import ScoredGrader
 from tadasu.answering.pipeline import Inquiry, Pipeline
 from tadasu.answering.refinement import RefinementSettings
+from tadasu.answering.refinery import Refinery
 from tadasu.core.answers import AnswerStatus, Reason
 from tadasu.core.documents import Passage
 from tadasu.core.grades import Grade, Level, Verdict
@@ -100,8 +101,7 @@ async def answered(
             k=10,
         ),
         composer=AnswerComposer(ExtractiveWriter()),
-        counter=Words(),
-        refinement=RefinementSettings(),
+        refinery=Refinery(Words(), RefinementSettings()),
         limits=Limits(seconds=seconds),
         runs=runs,
         clock=SystemClock(),

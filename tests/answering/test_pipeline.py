@@ -13,6 +13,7 @@ from tadasu.answering.correction.policy import CorrectionSettings
 from tadasu.answering.generation import AnswerComposer, ChatWriter, ExtractiveWriter
 from tadasu.answering.pipeline import Inquiry, Pipeline
 from tadasu.answering.refinement import RefinementSettings
+from tadasu.answering.refinery import Refinery
 from tadasu.app.statistics import figures
 from tadasu.core.answers import AnswerStatus, Reason
 from tadasu.core.documents import Origin, Passage, Reader, Scope
@@ -60,8 +61,7 @@ def pipeline(
             search=search, grader=grader, outside=web, settings=CorrectionSettings(max_searches=1), k=10
         ),
         composer=AnswerComposer(writer, fallback=ExtractiveWriter()) if writer else AnswerComposer(ExtractiveWriter()),
-        counter=Words(),
-        refinement=RefinementSettings(),
+        refinery=Refinery(Words(), RefinementSettings()),
         limits=limits or Limits(),
         runs=runs,
         clock=world,

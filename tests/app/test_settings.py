@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tadasu.app.settings import load_settings, origin_of
+from tadasu.core.refining import Strength
 from tadasu.errors import SettingsInvalid
 
 
@@ -33,7 +34,7 @@ def test_design_defaults_hold_without_a_file() -> None:
     assert settings.correction.max_searches == 2
     assert settings.web.provider == ""
     assert settings.web.results == 5
-    assert settings.refinement.strip_threshold == 0.2
+    assert settings.refinement.strength is Strength.MILD
     assert settings.refinement.token_budget == 1024
 
 

@@ -25,6 +25,7 @@ from tadasu.answering.ingestion.reading import terms_of
 from tadasu.answering.outside import WebReader, page_document
 from tadasu.answering.pipeline import Inquiry, Pipeline
 from tadasu.answering.refinement import RefinementSettings
+from tadasu.answering.refinery import Refinery
 from tadasu.answering.retrieval.embedders.onnx import OnnxEncoder
 from tadasu.answering.retrieval.fusion import load_weights
 from tadasu.answering.retrieval.hybrid import HybridSearch
@@ -198,8 +199,7 @@ class Bench:
                 k=10,
             ),
             composer=composer,
-            counter=self.encoder,
-            refinement=RefinementSettings(),
+            refinery=Refinery(self.encoder, RefinementSettings()),
             limits=Limits(),
             runs=NoBook(),
             clock=world,

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tadasu.answering.conversation import Restate, own_words
 from tadasu.answering.correction.loop import Corrected, CorrectionLoop
 from tadasu.answering.generation.abstention import abstain
 from tadasu.answering.generation.compose import AnswerComposer, AnswerFinished, SentenceReleased
-from tadasu.answering.refinement import Refined, RefinementSettings, refine
+from tadasu.answering.refinement import Refined
+from tadasu.answering.refinery import Asked, Refinery
 from tadasu.answering.small_talk import asks_nothing
-from tadasu.core.answers import Answer, Reason
+from tadasu.core.answers import Answer, AnswerStatus, Reason
 from tadasu.core.documents import Scope
 from tadasu.core.events import Event, Listener, RunEnded, RunStarted, TextReleased, ignore
 from tadasu.core.runs import Run, StopReason
-from tadasu.core.usage import Priority, Stage
-from tadasu.ports import Chance, Clock, Ids, Ledger, RunBook, TokenCounter, WritingTask
+from tadasu.core.usage import Priority
+from tadasu.errors import BudgetSpent
+from tadasu.ports import Chance, Clock, Ids, Ledger, RunBook, WritingTask
 from tadasu.runtime.budget import Budget, Limits
 from tadasu.runtime.day_budget import DayRules
-from tadasu.runtime.ledger import RunLedger, timed
+from tadasu.runtime.ledger import RunLedger
 from tadasu.text.language import detect
 
 _NOTHING_ASKED = Corrected(
@@ -60,8 +62,7 @@ class Pipeline:
     restate: Restate
     correction: CorrectionLoop
     composer: AnswerComposer
-    counter: TokenCounter
-    refinement: RefinementSettings
+    refinery: Refinery
     limits: Limits
     runs: RunBook
     clock: Clock
@@ -121,12 +122,16 @@ class Pipeline:
                 budget=budget,
                 listen=listen,
             )
-        refined = self._refined(corrected, query, ledger)
+        asked = Asked(inquiry.question, query, language)
+        refined = await self.refinery.evidence(corrected.passages, asked, ledger=ledger)
+        answer = abstain(corrected.reason, language=language)
         if refined.evidence:
             task = self._task(inquiry.question, query, language, refined, corrected)
             answer = await self._written(task, budget, listen)
-        else:
-            answer = abstain(corrected.reason, language=language)
+            if self.refinery.overlooked(answer, refined, corrected.passages) and _affords(budget):
+                refined = await self.refinery.evidence(corrected.passages, asked, ledger=ledger, whole=True)
+                answer = await self._written(replace(task, evidence=refined.evidence), budget, listen)
+        if answer.status is AnswerStatus.ABSTAINED:
             listen(TextReleased(answer.text))
 
         return Run(
@@ -149,17 +154,15 @@ class Pipeline:
             warnings=(*corrected.warnings, *map(str, budget.refusals)),
             scope=inquiry.scope,
             stop=corrected.stop,
+            packing=refined.packing,
         )
 
-    def _refined(self, corrected: Corrected, query: str, ledger: Ledger) -> Refined:
-        if not corrected.passages:
-            return refine((), counter=self.counter, settings=self.refinement, question=query)
-        with timed(ledger, Stage.STRIP, provider="local", model="refinement", items=len(corrected.passages)):
-            return refine(corrected.passages, counter=self.counter, settings=self.refinement, question=query)
-
     async def _written(self, task: WritingTask, ledger: Ledger, listen: Listener) -> Answer:
+        """The answer, its sentences told as they come; what an abstention says is told by the caller, who may go on."""
         async for event in self.composer.compose(task, ledger=ledger):
             match event:
+                case SentenceReleased(sentence=None):
+                    pass
                 case SentenceReleased():
                     listen(TextReleased(event.text, event.citations))
                 case AnswerFinished():
@@ -176,7 +179,13 @@ class Pipeline:
             evidence=refined.evidence,
             today=self.clock.now().date().isoformat(),
             nonce=self.chance.token(),
+            grades=_grades(corrected),
         )
+
+
+def _grades(corrected: Corrected) -> dict[str, float]:
+    graded = ((one.passage.id, one.grade.probability) for one in corrected.passages)
+    return {passage: probability for passage, probability in graded if probability is not None}
 
 
 class _Heard:
@@ -197,6 +206,15 @@ class _Heard:
         """Raise what the listener raised."""
         if self._gone is not None:
             raise self._gone
+
+
+def _affords(budget: Budget) -> bool:
+    """Whether the budget allows another try; a refusal stays in the run."""
+    try:
+        budget.check("a second try with whole passages")
+    except BudgetSpent:
+        return False
+    return True
 
 
 def _language(question: str) -> str:

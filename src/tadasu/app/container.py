@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         GraderParts,
         Ids,
         PairScorer,
+        PromptSpace,
         PromptTemplate,
         ScoreCache,
         SpanReader,
@@ -315,12 +316,19 @@ class Container:
         return digest(telling, self.calibration.id if self.calibration else "")[:16]
 
     @cached_property
+    def prompt_space(self) -> PromptSpace:
+        """How the answering model counts tokens, and how much evidence its window leaves room for."""
+        from tadasu.app.evidence import ModelSpace
+
+        return ModelSpace(self)
+
+    @cached_property
     def pipeline(self) -> Pipeline:
         """Answers questions."""
         from tadasu.answering.pipeline import Pipeline
-        from tadasu.answering.refinement import RefinementSettings
         from tadasu.app.budgets import day_rules_of, limits_of
         from tadasu.app.correction import correction_loop
+        from tadasu.app.evidence import open_refinery
         from tadasu.storage.spending import SqlDayBook
 
         chosen = self.settings
@@ -328,8 +336,7 @@ class Container:
             restate=self.restate,
             correction=correction_loop(self),
             composer=self.composer,
-            counter=self.encoder,
-            refinement=RefinementSettings(**dict(chosen.refinement)),
+            refinery=open_refinery(self),
             limits=limits_of(chosen),
             days=day_rules_of(chosen, SqlDayBook(self.state)),
             runs=self.runs,

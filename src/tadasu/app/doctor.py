@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from tadasu.app.assets import models_folder
 from tadasu.app.calibration_findings import calibration_finding
 from tadasu.app.chat_findings import chat_findings
+from tadasu.app.evidence import evidence_finding
 from tadasu.app.findings import Finding, Health, broken, failure, ok, warning
 from tadasu.app.price_findings import price_finding
 from tadasu.app.statistics import cache_figures
@@ -51,6 +52,7 @@ async def diagnose(open_workspace: Callable[[], Tadasu], *, network: bool = True
     found.append(_guarded("runs", lambda: _runs(container)))
     found.append(_guarded("web", lambda: _web(container)))
     found.extend(await chat_findings(container, network=network))
+    found.append(await _evidence(container, network=network))
     found.append(_guarded("prices", lambda: price_finding(container.settings)))
     found.extend(telemetry_findings(container.settings.telemetry, network=network))
     return tuple(found)
@@ -212,6 +214,15 @@ async def _cache(container: Container) -> Finding:
         return ok("cache", "The score cache is {engine}: {count} scores, and nothing was looked up yet.", **details)
     text = "The score cache is {engine}: {count} scores, {rate} of {lookups} look-ups found."
     return ok("cache", text, rate=f"{figures.hit_rate:.0%}", **details)
+
+
+async def _evidence(container: Container, *, network: bool) -> Finding:
+    try:
+        return await evidence_finding(container, network=network)
+    except TadasuError as problem:
+        return failure("evidence", problem)
+    except Exception as problem:  # noqa: BLE001 - a part may be anybody's plugin, and the other checks still count
+        return broken("evidence", problem)
 
 
 def _runs(container: Container) -> Finding:

@@ -14,7 +14,7 @@ from tadasu.cli.dropped_pages import dropped_words
 from tadasu.cli.error_words import refusal_words
 from tadasu.cli.search import calibration_words, grade_words
 from tadasu.core.grades import Grade, Level, Thresholds, Verdict
-from tadasu.core.runs import GradedCandidate, Round, Run, StripFate, StripRecord
+from tadasu.core.runs import GradedCandidate, Packing, Round, Run, StripFate, StripRecord
 from tadasu.core.usage import DOLLARS, Call, Money, Outcome
 from tadasu.text.language import detect
 
@@ -156,10 +156,27 @@ def strip_words(frame: Frame, record: StripRecord) -> str:
     return f"{frame.say(words)} · {record.score:.2f}{detail}"
 
 
+def packing_words(frame: Frame, packing: Packing) -> str:
+    """How much evidence there was, who counted it, and whether whole passages were given to a second try."""
+    words = frame.say(
+        "{tokens} of {budget} tokens of evidence, counted by {counter}; refinement: {strength}",
+        tokens=packing.tokens,
+        budget=packing.budget,
+        counter=packing.counted_by or "–",
+        strength=packing.strength or "–",
+    )
+    if not packing.restored:
+        return words
+    told = "nothing was found in the strips, so whole passages were given to a second try"
+    return f"{words}; {frame.say(told)}"
+
+
 def _add_strips(frame: Frame, tree: Tree, run: Run) -> None:
     kept = sum(record.fate in _KEPT for record in run.strips)
     text = "strips: {kept} kept, {dropped} dropped"
     branch = tree.add(_line(frame.say(text, kept=kept, dropped=len(run.strips) - kept), "bold"))
+    if run.packing is not None:
+        branch.add(_line(packing_words(frame, run.packing), "dim"))
     for source, records in groupby(run.strips, key=lambda record: record.strip.source):
         passage = branch.add(_line(source))
         for record in records:

@@ -139,6 +139,21 @@ class StripRecord:
     detail: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """How much evidence the answer was written from: `tokens` of at most `budget`, by the count of `counted_by`.
+
+    `strength` is how much refinement took away, in the words of the settings. `restored`: nothing was found in the
+    refined evidence, and the whole passages, as far as they fit, were given to a second try.
+    """
+
+    tokens: int
+    budget: int
+    counted_by: str
+    strength: str = ""
+    restored: bool = False
+
+
 class Deferral(enum.Enum):
     """Whether the correction of an answer was put off."""
 
@@ -182,6 +197,8 @@ class Run:
     stop: StopReason = StopReason.NOT_RECORDED
     deferred: Deferral = Deferral.NONE
     corrects: str = ""
+    packing: Packing | None = None
+    """None where nothing went on to refinement, and in runs that were saved before this was."""
 
     @property
     def verdict(self) -> Verdict:

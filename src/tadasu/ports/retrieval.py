@@ -24,6 +24,19 @@ class TokenCounter(Protocol):
         ...
 
 
+class PromptSpace(TokenCounter, Protocol):
+    """How long evidence is for the model that reads it, and how much of it fits its prompt."""
+
+    @property
+    def counted_by(self) -> str:
+        """Who counts, for a run: a tokenizer's name, or ``estimate``."""
+        ...
+
+    async def room(self, question: str, language: str) -> int | None:
+        """Tokens of the model's window that are left for evidence; None where the window is not known."""
+        ...
+
+
 class Encoder(Protocol):
     """Texts to L2-normalised vectors. Thread-safe; blocking (callers move it off the event loop)."""
 

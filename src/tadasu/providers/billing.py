@@ -53,6 +53,12 @@ class BilledChat:
                 async for delta in reply:
                     yield delta
 
+    async def window(self) -> int | None:
+        """The model's own; None where it does not say."""
+        ask = getattr(self._inner, "window", None)
+        found: int | None = await ask() if ask is not None else None
+        return found
+
     async def close(self) -> None:
         """Give back connections."""
         close = getattr(self._inner, "close", None)

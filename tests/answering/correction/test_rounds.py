@@ -16,6 +16,7 @@ from tadasu.answering.correction.query_writer import ChatQueryWriter, QueryWrite
 from tadasu.answering.generation import AnswerComposer, ChatWriter, ExtractiveWriter
 from tadasu.answering.pipeline import Inquiry, Pipeline
 from tadasu.answering.refinement import RefinementSettings
+from tadasu.answering.refinery import Refinery
 from tadasu.answering.retrieval.transient import merge_retrievals
 from tadasu.core.answers import Reason
 from tadasu.core.documents import Origin, Passage, Scope
@@ -311,8 +312,7 @@ async def test_whatever_is_searched_for_the_writer_gets_the_question_byte_for_by
             ChatWriter(answers, prompts={language: load("answer", language) for language in ("en", "ja")}),
             fallback=ExtractiveWriter(),
         ),
-        counter=Words(),
-        refinement=RefinementSettings(),
+        refinery=Refinery(Words(), RefinementSettings()),
         limits=Limits(),
         runs=runs,
         clock=world,

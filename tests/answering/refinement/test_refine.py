@@ -39,7 +39,7 @@ def test_keeps_what_scores_with_its_neighbours_in_document_order(text: list[str]
 @pytest.mark.parametrize("text", [EN, JA])
 def test_of_a_high_passage_the_best_strip_stays_whatever_it_scores(text: list[str]) -> None:
     kept = refine([graded(passage(text), 0.9, [0.01, 0.1, 0.01, 0.15, 0.01])], counter=Words(), settings=ALONE)
-    assert [piece.strip.text for piece in kept.evidence] == [text[3]]
+    assert [r.strip.text for r in kept.records if r.fate is StripFate.SELECTED] == [text[3]]
     assert kept.records[3].detail == "best strip of its passage"
 
 
@@ -278,7 +278,10 @@ class TestLossless:
 
     @pytest.mark.parametrize("text", [EN, JA])
     def test_one_step_restores_the_whole(self, text: list[str]) -> None:
-        assert "".join(piece.strip.text for piece in restore([graded(passage(text))])) == "".join(text)
+        one = graded(passage(text), 0.9, [0.0, 0.9, 0.0, 0.0, 0.0])
+        assert "".join(p.strip.text for p in refine([one], counter=Words(), settings=ALONE).evidence) == text[1]
+        whole = restore([one], counter=Words(), settings=ALONE)
+        assert "".join(piece.strip.text for piece in whole.evidence) == "".join(text)
 
 
 def test_a16_refinement_hands_on_only_what_it_was_given() -> None:

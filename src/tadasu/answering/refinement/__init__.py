@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tadasu.answering.refinement.packing import Refined, refine
+from tadasu.answering.refinement.packing import Refined, refine, restore
 from tadasu.answering.refinement.selection import RefinementSettings
-from tadasu.answering.refinement.strips import restore
+from tadasu.answering.refinement.strength import of_strength
 from tadasu.core.retrieved import GradedPassage
 
-__all__ = ["GradedPassage", "Refined", "RefinementSettings", "refine", "restore"]
+__all__ = ["GradedPassage", "Refined", "RefinementSettings", "of_strength", "refine", "restore"]

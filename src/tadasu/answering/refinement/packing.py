@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tadasu.answering.refinement.duplicates import merge_duplicates
+from tadasu.answering.refinement.ordering import ordered
 from tadasu.answering.refinement.selection import Choice, RefinementSettings, select, unique
 from tadasu.core.answers import Evidence
+from tadasu.core.documents import Strip
 from tadasu.core.retrieved import GradedPassage
-from tadasu.core.runs import StripFate, StripRecord
+from tadasu.core.runs import Packing, StripFate, StripRecord
 from tadasu.ports import TokenCounter
 
 
@@ -17,29 +19,38 @@ from tadasu.ports import TokenCounter
 class Refined:
     """What refinement made of some passages.
 
-    `evidence` is numbered from 1: the document of the best passage first, within a document in its own order.
-    `records` holds every strip of every passage once, in passage order, with its fate. `tokens` is what the evidence
-    takes of the budget.
+    `evidence` is numbered from 1 in the order that the settings name. `records` holds every strip of every passage
+    once, in passage order, with its fate. `tokens` is what the texts of the evidence take of `budget`. `packing` is
+    what the run keeps of that, where somebody has filled it in.
     """
 
     evidence: tuple[Evidence, ...]
     records: tuple[StripRecord, ...]
     tokens: int
+    budget: int = 0
+    packing: Packing | None = None
 
 
 def refine(
-    passages: Sequence[GradedPassage], *, counter: TokenCounter, settings: RefinementSettings, question: str = ""
+    passages: Sequence[GradedPassage],
+    *,
+    counter: TokenCounter,
+    settings: RefinementSettings,
+    question: str = "",
+    room: int | None = None,
 ) -> Refined:
     """Keep the strips that matter, each once, within the token budget.
 
     A strip that does not fit is left out whole and listed as OVER_BUDGET; nothing is cut inside a strip. The texts of
-    all records of a passage concatenate to the passage. `question`, where given, points at rows of tables.
+    all records of a passage concatenate to the passage. `question`, where given, points at rows of tables. `room` is
+    what the model's window leaves for evidence and the line over each piece of it (title, source, date), in tokens;
+    None where the window is not known.
     """
     ranked = unique(passages)
     selected = select(ranked, settings=settings, question=question)
     choices, merged = merge_duplicates(selected, near=settings.near_duplicate)
-    choices, tokens = _pack(choices, counter=counter, budget=settings.token_budget)
-    kept = _in_document_order([choice for choice in choices if choice.kept])
+    purse = _Purse(counter, settings.token_budget, room)
+    choices = _pack(choices, purse)
     evidence = tuple(
         Evidence(
             number=number,
@@ -47,14 +58,74 @@ def refine(
             score=choice.scored.score,
             merged=merged.get(choice.scored.strip.id, ()),
         )
-        for number, choice in enumerate(kept, 1)
+        for number, choice in enumerate(ordered(choices, settings.order), 1)
     )
     records = tuple(StripRecord(c.scored.strip, c.scored.score, c.fate, c.detail) for c in choices)
-    return Refined(evidence=evidence, records=records, tokens=tokens)
+    return Refined(evidence=evidence, records=records, tokens=purse.used, budget=purse.budget)
 
 
-def _pack(choices: Sequence[Choice], *, counter: TokenCounter, budget: int) -> tuple[list[Choice], int]:
-    """`choices` with those that do not fit marked OVER_BUDGET, and the tokens used.
+def restore(
+    passages: Sequence[GradedPassage],
+    *,
+    counter: TokenCounter,
+    settings: RefinementSettings,
+    question: str = "",
+    room: int | None = None,
+) -> Refined:
+    """The whole of `passages`, as far as it fits: the way back from refinement, in one step.
+
+    As `refine`, but no strip is left out for its score; repetitions and what speaks to a model stay out.
+    """
+    whole = replace(settings, strip_threshold=0.0)
+    return refine(passages, counter=counter, settings=whole, question=question, room=room)
+
+
+class _Purse:
+    """What is left to spend: tokens of text, and of text with the lines over it."""
+
+    def __init__(self, counter: TokenCounter, budget: int, room: int | None) -> None:
+        self._counter = counter
+        self._room = room
+        self._taken = 0
+        self._frames: dict[str, int] = {}
+        self.budget = budget if room is None else max(0, min(budget, room))
+        self.used = 0
+
+    def cost(self, strip: Strip) -> tuple[int, int]:
+        """Tokens of the text alone, and with the line over it."""
+        text = self._counter.count(strip.text)
+        if self._room is None:
+            return text, text
+        frame = frame_of(strip)
+        if frame not in self._frames:
+            self._frames[frame] = self._counter.count(frame)
+        return text, text + self._frames[frame]
+
+    def buys(self, costs: Sequence[tuple[int, int]]) -> bool:
+        """Take `costs` together, where they fit."""
+        text, whole = sum(cost for cost, _ in costs), sum(cost for _, cost in costs)
+        if self.used + text > self.budget or (self._room is not None and self._taken + whole > self._room):
+            return False
+        self.used += text
+        self._taken += whole
+        return True
+
+    @property
+    def left(self) -> int:
+        """Tokens of text that may still come."""
+        left = self.budget - self.used
+        return left if self._room is None else max(0, min(left, self._room - self._taken))
+
+
+def frame_of(strip: Strip) -> str:
+    """About what a prompt writes over a strip: number, title and headings, source, page, date."""
+    names = " > ".join(dict.fromkeys(name for name in (strip.title, *strip.headings) if name))
+    page = "" if strip.page is None else f" · page {strip.page}"
+    return f"[10] {names} · {strip.source}{page} · {strip.date}\n\n\n"
+
+
+def _pack(choices: Sequence[Choice], purse: _Purse) -> list[Choice]:
+    """`choices` with those that do not fit marked OVER_BUDGET.
 
     Selected strips go first, best first, then neighbours of the best; a heading shares the fortune of its strip.
     """
@@ -76,36 +147,17 @@ def _pack(choices: Sequence[Choice], *, counter: TokenCounter, budget: int) -> t
         parent = choices[index[choice.rank, choice.serves]]
         return choice.fate is not StripFate.SELECTED, -parent.scored.score, choice.rank, choice.scored.strip.index
 
-    used = 0
     for i in sorted(alone, key=turn):
         heads = explained.get(i, [])
-        cost = counter.count(choices[i].scored.strip.text)
-        head_costs = [counter.count(choices[j].scored.strip.text) for j in heads]
-        if used + cost + sum(head_costs) <= budget:
-            used += cost + sum(head_costs)
+        cost, head_costs = purse.cost(choices[i].scored.strip), [purse.cost(choices[j].scored.strip) for j in heads]
+        if purse.buys([cost, *head_costs]):
             continue
-        for j, head_cost in zip(heads, head_costs, strict=True):
-            out[j] = _over(choices[j], head_cost, budget - used)
-        if used + cost <= budget:
-            used += cost
-        else:
-            out[i] = _over(choices[i], cost, budget - used)
-    return out, used
+        for j, (tokens, _) in zip(heads, head_costs, strict=True):
+            out[j] = _over(choices[j], tokens, purse.left)
+        if not purse.buys([cost]):
+            out[i] = _over(choices[i], cost[0], purse.left)
+    return out
 
 
 def _over(choice: Choice, tokens: int, left: int) -> Choice:
     return replace(choice, fate=StripFate.OVER_BUDGET, detail=f"{tokens} tokens, {left} left")
-
-
-def _in_document_order(choices: Iterable[Choice]) -> list[Choice]:
-    kept = list(choices)
-    first: dict[str, int] = {}
-    for choice in kept:
-        document = choice.scored.strip.document_id
-        first[document] = min(choice.rank, first.get(document, choice.rank))
-
-    def place(choice: Choice) -> tuple[int, str, int, int]:
-        strip = choice.scored.strip
-        return first[strip.document_id], strip.document_id, strip.span.start, strip.index
-
-    return sorted(kept, key=place)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tadasu.answering.refinement.anaphora import antecedents
+from tadasu.answering.refinement.code import code_blocks
 from tadasu.answering.refinement.strips import ScoredStrip, is_heading, score_strips, table_heads
 from tadasu.answering.refinement.tables import announces, named_rows, short_lists, small_tables
 from tadasu.core.documents import Origin, Passage, Strip
 from tadasu.core.grades import Level
+from tadasu.core.refining import EvidenceOrder
 from tadasu.core.retrieved import GradedPassage
 from tadasu.core.runs import StripFate
 from tadasu.text.injection import spoken_spans
@@ -16,12 +19,12 @@ from tadasu.text.injection import spoken_spans
 
 @dataclass(frozen=True, slots=True)
 class RefinementSettings:
-    """How much refinement takes away; mild by default (DESIGN §3.1).
+    """How much refinement takes away; mild by default (DESIGN §3.1). `strength.of_strength` gives named sets of these.
 
     A strip at or above `strip_threshold` is kept with `neighbours` strips on either side; of every HIGH passage at
     least the `keep_at_least` best strips are kept, and of every passage where none is HIGH. `token_budget` bounds the
-    tokens of all kept strips together. A strip that holds another whole, the other being at least `near_duplicate` of
-    its length, stands for it, unless they differ in a number or a negation.
+    tokens of all kept strips together, which stand in `order`. A strip that holds another whole, the other being at
+    least `near_duplicate` of its length, stands for it, unless they differ in a number or a negation.
     """
 
     strip_threshold: float = 0.2
@@ -29,6 +32,7 @@ class RefinementSettings:
     token_budget: int = 1024
     keep_at_least: int = 1
     near_duplicate: float = 0.9
+    order: EvidenceOrder = EvidenceOrder.DOCUMENT
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.strip_threshold <= 1.0 or not 0.0 < self.near_duplicate <= 1.0:
@@ -113,15 +117,7 @@ def _select_one(
         if i in orders:
             continue
         why.setdefault(i, f"its cell {cell!r} stands in the question")
-    serves: dict[int, tuple[int, str]] = {}
-    for i in heads & why.keys():
-        if (below := next((j for j in bodies if j > i), None)) is not None:
-            serves[below] = (i, f"first under heading {i}")
-    for i in sorted(why, key=lambda i: (-scored[i].score, i)):
-        for j in _around(i, written, settings.neighbours):
-            serves.setdefault(j, (i, f"beside strip {i}"))
-    if settings.neighbours:
-        _complete(strips, why, serves)
+    serves = _serving(scored, graded.passage, why, written=written, heads=heads, neighbours=settings.neighbours)
     companions = _companions(scored, written, heads, kept=set(why) | set(serves))
     out: list[Choice] = []
     for i, one in enumerate(scored):
@@ -141,14 +137,51 @@ def _select_one(
     return out
 
 
-def _complete(strips: Sequence[Strip], why: dict[int, str], serves: dict[int, tuple[int, str]]) -> None:
-    """The rest of small tables and short lists with a strip in `why` or `serves`, or announced by one, to `serves`."""
-    for rows in (*small_tables(strips), *short_lists(strips)):
+def _serving(
+    scored: Sequence[ScoredStrip],
+    passage: Passage,
+    why: Mapping[int, str],
+    *,
+    written: Sequence[int],
+    heads: set[int],
+    neighbours: int,
+) -> dict[int, tuple[int, str]]:
+    """The strips that are kept for another one's sake: each with the strip it serves, and how."""
+    serves: dict[int, tuple[int, str]] = {}
+    bodies = [i for i in written if i not in heads]
+    for i in heads & why.keys():
+        if (below := next((j for j in bodies if j > i), None)) is not None:
+            serves[below] = (i, f"first under heading {i}")
+    best_first = sorted(why, key=lambda i: (-scored[i].score, i))
+    texts = [one.strip.text if i in written else "" for i, one in enumerate(scored)]
+    for i in best_first:
+        for j in antecedents(texts, i):
+            serves.setdefault(j, (i, f"strip {i} points back to it"))
+    for i in best_first:
+        for j in _around(i, written, neighbours):
+            serves.setdefault(j, (i, f"beside strip {i}"))
+    strips = [one.strip for one in scored]
+    _complete(code_blocks(strips, passage), strips, why, serves)
+    if neighbours:
+        _complete((*small_tables(strips), *short_lists(strips)), strips, why, serves)
+    for i in set(serves).difference(written):
+        del serves[i]
+    return serves
+
+
+def _complete(
+    units: Iterable[frozenset[int]],
+    strips: Sequence[Strip],
+    why: Mapping[int, str],
+    serves: dict[int, tuple[int, str]],
+) -> None:
+    """The rest of each unit (table, list, code) with a strip in `why` or `serves`, or announced by one, to `serves`."""
+    for rows in units:
         kept = why.keys() | serves.keys()
         announcing = [i for i in kept if i < min(rows) and announces(strips, i, min(rows))]
         for i in sorted(rows - why.keys()) if rows & kept or announcing else ():
             chosen = min(rows & kept, default=max(announcing, default=i))
-            serves.setdefault(i, (chosen, f"of one table or list with strip {chosen}"))
+            serves.setdefault(i, (chosen, f"of one block with strip {chosen}"))
 
 
 def _chosen(scored: Sequence[ScoredStrip], written: Sequence[int], settings: RefinementSettings) -> dict[int, str]:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tadasu.core.answers import Evidence
 from tadasu.core.documents import Passage, Strip, strip_of
 from tadasu.core.retrieved import GradedPassage
 from tadasu.text.normalize import fold
@@ -43,12 +42,6 @@ def score_strips(graded: GradedPassage) -> tuple[ScoredStrip, ...]:
 def strips_of(passage: Passage) -> tuple[Strip, ...]:
     """All strips of `passage`; their texts concatenate to its text."""
     return tuple(strip_of(passage, index) for index in range(len(passage.strips)))
-
-
-def restore(passages: Sequence[GradedPassage]) -> tuple[Evidence, ...]:
-    """The whole of `passages` as evidence, numbered from 1 in the order given: the way back from refinement."""
-    scored = [one for graded in passages for one in score_strips(graded) if one.strip.text.strip()]
-    return tuple(Evidence(number=n, strip=one.strip, score=one.score) for n, one in enumerate(scored, 1))
 
 
 def is_heading(strip: Strip, passage: Passage) -> bool:

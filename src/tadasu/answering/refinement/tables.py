@@ -15,7 +15,7 @@ SHORT_LIST = 8
 """Items up to which a list goes on whole."""
 _ITEM = re.compile(r"\s*(?:[-*•・]|\(?\d{1,2}[.)）]|[①-⑳])\s*\S")
 _LABEL_LINE = re.compile(r"([^:：|\n]{1,40})[:：]\s?[^\n]{1,60}$")
-_FOLLOWS = re.compile(r"[:：]$|\b(?:following|below)\b|[次下]の?表|次の(?:とおり|通り)|以下", re.IGNORECASE)
+_FOLLOWS = re.compile(r"[:：]$|\b(?:following|below)\b|[次下]の?表|次の(?:とおり|通り|よう)|下記|以下", re.IGNORECASE)
 _LABEL = re.compile(r"^[^:：]{1,40}[:：]\s?")
 
 

@@ -7,6 +7,7 @@ from pydantic import Field
 from tadasu.answering.correction.policy import Reaction, ReservePolicy
 from tadasu.app.sections.fields import Names, Section
 from tadasu.core.grades import VerdictRule
+from tadasu.core.refining import EvidenceOrder, Strength
 from tadasu.core.scores import ScoreScale
 
 
@@ -121,6 +122,33 @@ class CorrectionSection(Section):
 class RefinementSection(Section):
     """From passages to evidence."""
 
-    strip_threshold: float = Field(0.2, ge=0, le=1, description="Strips from this probability on are selected.")
-    neighbours: int = Field(1, ge=0, le=5, description="Strips kept on each side of a selected one.")
+    strength: Strength = Field(
+        Strength.MILD, description="What is left out: off (whole passages), mild, strong; the next two go before it."
+    )
+    strip_threshold: float | None = Field(
+        None, ge=0, le=1, description="Strips from this probability on are selected; unset: as strength says."
+    )
+    neighbours: int | None = Field(
+        None, ge=0, le=5, description="Strips kept on each side of a selected one; unset: as strength says."
+    )
     token_budget: int = Field(1024, ge=64, description="Tokens of evidence at the most.")
+    order: EvidenceOrder = Field(
+        EvidenceOrder.DOCUMENT, description="document: as it stands there; edges: the best passages first and last."
+    )
+    tokenizer: str = Field(
+        "",
+        description="tokenizer.json of the answering model; estimate; empty: an estimate for a chat model, else the"
+        " encoder's.",
+    )
+    restore: bool = Field(
+        default=True, description="Where a HIGH passage is there and nothing was found, try once more with it whole."
+    )
+
+
+class AbstentionSection(Section):
+    """When quotations answer, and when "not known" does."""
+
+    threshold: float = Field(
+        0.1, ge=0, le=1, description="Nothing is quoted where the evidence is sufficient with a lower score than this."
+    )
+    read: bool = Field(default=True, description="Let a model read where the answer stands; false: by rules alone.")

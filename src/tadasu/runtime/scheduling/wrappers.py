@@ -53,6 +53,12 @@ class ScheduledChat(_Scheduled):
         """The model's own."""
         return self._inner.id
 
+    async def window(self) -> int | None:
+        """The model's own; None where it does not say."""
+        ask = getattr(self._inner, "window", None)
+        found: int | None = await ask() if ask is not None else None
+        return found
+
     async def stream(
         self, messages: Sequence[Message], *, max_tokens: int, temperature: float, ledger: Ledger, stage: Stage
     ) -> AsyncGenerator[ChatDelta, None]:
