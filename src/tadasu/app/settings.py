@@ -23,6 +23,7 @@ from pydantic_settings import (
 )
 
 from tadasu.app.sections.answering import (
+    AbstentionSection,
     CacheSection,
     CorrectionSection,
     EncoderSection,
@@ -60,6 +61,7 @@ class Settings(BaseSettings):
     web: WebSection = WebSection()
     fetch: FetchSection = FetchSection()
     refinement: RefinementSection = RefinementSection()
+    abstention: AbstentionSection = AbstentionSection()
     chat: ChatSection = ChatSection()
     budget: BudgetSection = BudgetSection()
     prices: PricesSection = PricesSection()

@@ -21,7 +21,8 @@ class WritingTask:
 
     `query` is the question's standalone form where it is a follow-up (else empty): a writer that matches words, and the
     check of names, need it. `verdict` is that of the retrieval which the evidence comes from: how sure the grades are.
-    `silence` is why there is no answer where the evidence holds none.
+    `silence` is why there is no answer where the evidence holds none. `grades` are the probabilities of relevance of the
+    passages behind the evidence, by id, of those that were graded.
     """
 
     question: str
@@ -32,6 +33,7 @@ class WritingTask:
     query: str = ""
     verdict: Verdict = Verdict.CORRECT
     silence: Reason = Reason.INSUFFICIENT
+    grades: Mapping[str, float] = field(default_factory=dict)
 
 
 class AnswerWriter(Protocol):

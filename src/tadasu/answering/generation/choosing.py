@@ -26,6 +26,12 @@ from tadasu.ports import WritingTask
 _ECHOED = 0.7
 # From here on the span reader is believed where the rules say that a sentence is about a neighbour.
 _OVERRULES = 0.3
+# A further sentence is quoted where the reader sees the answer in it with this probability, rather than in the best;
+# or where it is less sure of the best than this, and the other comes near enough and has been graded well enough.
+_SEEN = 0.05
+_UNSURE = 0.3
+_NEAR = 0.3
+_SCORED = 0.2
 # A contradiction is looked for from the first few sentences that come close to the best, among all with half its score.
 _LEADS = 3
 _LEADING = 0.85
@@ -67,7 +73,8 @@ def choose(task: WritingTask, spots: Spots, settings: ExtractiveSettings) -> Cho
     scored = [one for one in every if one.spot >= _OVERRULES or not _of_a_neighbour(question, one.quote, task)]
     # What comes next when the best is about a neighbour of the subject has to show that it is not.
     verdict = task.verdict if scored[:1] == every[:1] else Verdict.INCORRECT
-    scored = able_first(question, scored)
+    # With a reader, what is all about neighbours is a matter of the score.
+    scored = able_first(question, scored or (every if spots else []))
     if not scored:
         return Chosen()
     found = _sufficiency(question, scored[0], task, verdict=verdict, read=bool(spots))
@@ -90,6 +97,7 @@ def _sufficiency(question: str, best: Scored, task: WritingTask, *, verdict: Ver
     signals = Signals(
         span=log_odds(best.spot) if read else 0.0,
         strip=log_odds(best.quote.evidence.score),
+        passage=log_odds(task.grades.get(best.quote.evidence.strip.passage_id, 0.5)),
         covered=min(best.share, 1.0),
         own=min(best.own, 1.0),
         kind=0.0 if not telling else 1.0 if able else -1.0,
@@ -136,17 +144,33 @@ def _with_followers(question: str, scored: Sequence[Scored], settings: Extractiv
     if _leans(best.quote, question) and (before := _before(best.quote, scored)) is not None:
         chosen.append(before)
     steps = expect(question) is Expected.PROCEDURE
-    for other in scored[1:]:
+    for other in _next(best, scored[1:]):
         if len(chosen) >= settings.sentences:
             break
-        if other.score < settings.follow * best.score or any(_same(other.quote, kept) for kept in chosen):
+        if any(_same(other.quote, kept) for kept in chosen):
             continue
         same_passage = other.quote.evidence.strip.passage_id == best.quote.evidence.strip.passage_id
-        if other.covered - covered or (steps and same_passage):
+        adds = other.score >= settings.follow * best.score and bool(other.covered - covered or (steps and same_passage))
+        if adds or _may_be_it(best, other):
             chosen.append(other.quote)
             covered |= other.covered
     place = {piece.number: at for at, piece in enumerate(_by_passage(chosen))}
     return sorted(chosen, key=lambda quote: (place[quote.evidence.number], quote.at))
+
+
+def _next(best: Scored, others: Sequence[Scored]) -> list[Scored]:
+    """`others` in their order, but first the one where the reader sees the answer, if that is not in the best."""
+    ahead = max(others, key=lambda one: one.spot, default=None)
+    if ahead is None or ahead.spot <= best.spot:
+        return list(others)
+    return [ahead, *(one for one in others if one is not ahead)]
+
+
+def _may_be_it(best: Scored, other: Scored) -> bool:
+    """Whether the answer may as well be in `other`: the reader sees it there, or is not sure of the best."""
+    if other.spot > best.spot:
+        return other.spot >= _SEEN
+    return best.spot < _UNSURE and other.score >= _NEAR * best.score and other.quote.evidence.score >= _SCORED
 
 
 def _leans(quote: Quote, question: str) -> bool:
