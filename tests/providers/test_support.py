@@ -63,7 +63,7 @@ async def test_what_the_source_says_is_supported_and_what_it_does_not_say_is_not
     first, first_wrong, second, second_wrong, elsewhere = await model.support(claims, ledger=book)
     assert all(0.0 <= one <= 1.0 for one in (first, first_wrong, second, second_wrong, elsewhere))
     assert min(first, second) > 0.5 > max(first_wrong, elsewhere)
-    assert second > second_wrong
+    assert second > second_wrong + 0.2
     (call,) = book.calls
     assert (call.stage, call.model, call.items, call.outcome) == (Stage.CHECK, head.id, 5, Outcome.OK)
 

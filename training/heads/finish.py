@@ -25,7 +25,7 @@ from training.grader.export import MODEL
 from training.grader.student import Student
 from training.heads import page, spans
 from training.heads.claims import ClaimRow
-from training.heads.export import OUTPUT, SUPPORT, graph_of, support_bytes, write_card, write_support
+from training.heads.export import OUTPUT, SUPPORT, graph_of, whole_bytes, write_card, write_part
 from training.heads.loop import CHECKPOINT, Scorer, figures, sample, scored
 from training.heads.make_claims import SETS
 from training.heads.network import HeadShape, SupportNetwork, restore
@@ -111,8 +111,8 @@ def support(
 ) -> dict[str, Any]:
     """Write ``support.onnx`` and its part of the card; give figures of int8 on CALIBRATE rows."""
     trained = load(run, model=model, encoder=encoder)
-    told = write_support(trained.network, trained.student, model)
-    whole = support_bytes(model, told)
+    told = write_part(trained.network, trained.student, model)
+    whole = whole_bytes(model, told)
     pairs = ClaimEncoder.load(encoder)
     scorer = onnx_scorer(whole)
     chosen = sample(claims, rows=rows)

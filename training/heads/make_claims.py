@@ -24,6 +24,7 @@ from training.grader.rows import Span
 from training.heads import turns
 from training.heads.claims import ClaimRow, path_of, write_rows
 from training.heads.forms import pieces, reformed, statement, stopped
+from training.heads.rephrasing import rephrased
 from training.heads.things import Thing, kind_of, things
 
 SETS: dict[str, tuple[Part, str]] = {
@@ -35,8 +36,8 @@ SETS: dict[str, tuple[Part, str]] = {
 }
 _SENTENCE = {"ja": (12, 160), "en": (30, 320)}
 _CONTEXT = {"ja": 400, "en": 900}
-_PAPER = 12
-"""Sentences read of a whole paper, whose passages are as long as one."""
+_AROUND_ANSWER = 1200
+"""Characters read before and after an answer of a whole paper."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,24 +69,37 @@ class Maker:
         for question in questions(self._part) if asked else ():
             for gold in question.gold:
                 self._asked.setdefault(gold, []).append(question)
-        for row in passages(self._part):
+        self._rows = list(passages(self._part))
+        if self._part is Part.COVIDQA:
+            self._rows = [cut for row in self._rows for cut in self._cuts(row)]
+        for row in self._rows:
             self._article.setdefault(row.key, []).append(row)
 
     def rows(self, split: Split, *, most: int = 0) -> Iterator[ClaimRow]:
         """Rows of every passage of `split` (of `most` passages at the most, if given)."""
-        chosen = [row for row in passages(self._part) if split_of(self._part, row.key) is split]
+        chosen = [row for row in self._rows if split_of(self._part, row.key) is split]
         if most:
             chosen = random.Random(5).sample(chosen, min(most, len(chosen)))
         for row in chosen:
             yield from self.of_passage(row)
 
+    def _cuts(self, paper: PassageRow) -> Iterator[PassageRow]:
+        """Of a whole paper, what stands around the answer of each of its questions, as passages of their own."""
+        for question in self._asked.pop(paper.id, []):
+            spans = answer_spans(paper.text, question.answers)
+            if not spans:
+                continue
+            start = max(0, spans[0][0] - _AROUND_ANSWER)
+            begin = paper.text.find(". ", start) + 2 if start else 0
+            text = paper.text[begin if 0 < begin <= spans[0][0] else start : spans[0][1] + _AROUND_ANSWER]
+            cut = PassageRow(paper.part, f"{paper.id}/{question.id}", paper.title, text, paper.key)
+            self._asked[cut.id] = [question]
+            yield cut
+
     def of_passage(self, row: PassageRow) -> Iterator[ClaimRow]:
         """All rows of one passage."""
         chance = random.Random(int(hashlib.sha256(f"{self._name}{row.id}".encode()).hexdigest()[:12], 16))
         strips = segment(row.text, language=self._language)
-        if self._part is Part.COVIDQA:
-            at = chance.randrange(max(1, len(strips) - _PAPER))
-            strips = strips[at : at + _PAPER]
         found = [
             Thing(start + one.start, start + one.end, one.kind, one.words)
             for start, end in strips
@@ -154,9 +168,9 @@ class Maker:
             shorter = chance.choice(parts) if parts and chance.random() < _SOMETIMES else sentence
             named = self._named(text, sentence, index)
             if named != sentence and chance.random() < _MOSTLY:
-                said = question, reformed(named, text.language, chance)
+                said = question, self._said(named, chance)
                 yield self._row("named", said, _around(text, index, chance, holding=text.first()), label=1)
-            said = question, reformed(shorter, text.language, chance)
+            said = question, self._said(shorter, chance)
             yield self._row("sentence", said, _around(text, index, chance), label=1)
             inside = [one for one in text.found if start <= one.start and one.end <= end]
             chance.shuffle(inside)
@@ -172,13 +186,13 @@ class Maker:
                 parts = [p for p in pieces(changed, text.language) if other.words in p]
                 shorter = chance.choice(parts) if parts and chance.random() < _SOMETIMES else changed
                 source = _around(text, index, chance, holding=other if chance.random() < _MOSTLY else None)
-                said = question, reformed(shorter, text.language, chance)
+                said = question, self._said(shorter, chance)
                 yield self._row(f"swap {one.kind.split()[0]}", said, source, label=0, wrong=other.words)
                 break
             yield from self._turned(text, index, question, chance)
             elsewhere = self._elsewhere(text, sentence, chance)
             if elsewhere and chance.random() < _SELDOM:
-                said = question, reformed(sentence, text.language, chance)
+                said = question, self._said(sentence, chance)
                 yield self._row("elsewhere", said, elsewhere, label=0)
 
     def _turned(self, text: _Text, index: int, question: str, chance: random.Random) -> Iterator[ClaimRow | None]:
@@ -192,8 +206,14 @@ class Maker:
         else:
             made = turns.renumbered(sentence, text.row.text, chance)
         if made is not None:
-            said = question, stopped(made[0], text.language, chance)
+            said = question, self._said(made[0], chance)
             yield self._row(kind, said, source, label=0, wrong=made[1])
+
+    def _said(self, sentence: str, chance: random.Random) -> str:
+        """In other words, or in another form, or as it is; right and wrong claims alike."""
+        if chance.random() < _REPHRASED:
+            sentence = rephrased(sentence, self._language, chance)
+        return reformed(sentence, self._language, chance)
 
     def _named(self, text: _Text, sentence: str, index: int) -> str:
         """The sentence with the title in the place of its first pronoun, where the text begins with the title."""
@@ -242,7 +262,8 @@ _PRONOUN = re.compile(r"^(He|She|It|They|His|Her|Its|Their) ")
 _OWNING = frozenset(("His", "Her", "Its", "Their"))
 _NARROW = str.maketrans("０１２３４５６７８９", "0123456789")
 _STATED, _SOMETIMES, _SELDOM, _MOSTLY = 0.65, 0.4, 0.15, 0.75
-_EACH = {"jaquad": 2, "xquad_en": 5, "popqa": 3, "wiki_en": 4, "covidqa": 12}
+_REPHRASED = 0.6
+_EACH = {"jaquad": 2, "xquad_en": 5, "popqa": 3, "wiki_en": 4, "covidqa": 3}
 
 
 def _alike(one: str, other: str) -> bool:
@@ -275,11 +296,14 @@ def captions(split: Split) -> Iterator[ClaimRow]:
 
 
 def write_all(folder: Path, *, say: Callable[[str], None] = print, most: int = 0) -> None:
-    """Write TRAIN and CALIBRATE rows of all sets; files that are there are kept."""
+    """Write TRAIN and CALIBRATE rows of all sets; files that are there are kept.
+
+    With `most`, of so many passages a set at the most, and nothing of whole papers, which take a minute to search.
+    """
     for split in (Split.TRAIN, Split.CALIBRATE):
-        for name in SETS:
+        for name, (part, _) in SETS.items():
             path = path_of(name, split, where=folder)
-            if not path.is_file():
+            if not path.is_file() and not (most and part is Part.COVIDQA):
                 say(f"{path.name}: {write_rows(path, Maker(name).rows(split, most=most)):,} rows")
         path = path_of("jnli", split, where=folder)
         if not path.is_file():

@@ -12,7 +12,11 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is in the `train` group only (make train)")
 
+from tadasu.ports import Claim  # noqa: E402
+from tadasu.providers.support import open_support_head  # noqa: E402
+from tadasu.testing import datasets  # noqa: E402
 from tadasu.testing.splits import Split  # noqa: E402
+from training import main  # noqa: E402
 from training.encoder_calibration import session  # noqa: E402
 from training.grader import evaluate  # noqa: E402
 from training.grader.batches import PAD  # noqa: E402
@@ -133,7 +137,7 @@ def test_the_student_in_the_shipped_file_scores_as_the_file_does() -> None:
 def written(network: SupportNetwork, tmp_path: Path) -> tuple[Path, dict[str, object]]:
     for name in ("model.onnx", "grader.json", "heads.json"):
         shutil.copy(GRADER / name, tmp_path)
-    return tmp_path, export.write_support(network, network.trunk, tmp_path)
+    return tmp_path, export.write_part(network, network.trunk, tmp_path)
 
 
 def test_the_part_is_small_and_the_whole_says_what_the_network_says(
@@ -142,7 +146,7 @@ def test_the_part_is_small_and_the_whole_says_what_the_network_says(
     folder, told = written
     assert (folder / "support.onnx").stat().st_size < 600_000
     exact = export.graph_of(network, network.trunk, quantised=False).SerializeToString()
-    scorers = [finish.onnx_scorer(exact), finish.onnx_scorer(export.support_bytes(folder, told))]
+    scorers = [finish.onnx_scorer(exact), finish.onnx_scorer(export.whole_bytes(folder, told))]
     pairs = [pair for row in rows() if (pair := encoder.pair(row)) is not None]
     same, small = (np.array([float(score(pair.ids[None])[0]) for pair in pairs]) for score in scorers)
     with torch.no_grad():
@@ -160,7 +164,7 @@ def test_a_grader_made_of_other_numbers_is_refused(network: SupportNetwork, tmp_
     with torch.no_grad():
         network.trunk.layers[0].mix.weight.mul_(1.5)  # type: ignore[union-attr, operator]
     with pytest.raises(ValueError, match="another student"):
-        export.write_support(network, network.trunk, tmp_path)
+        export.write_part(network, network.trunk, tmp_path)
 
 
 def test_writing_a_head_leaves_the_grader_as_it_is() -> None:
@@ -181,3 +185,27 @@ def test_curves_make_probabilities_and_figures_count_both_sides() -> None:
     assert all(factor > 0 for _, factor in curves.values())
     told = loop.figures(claims, logits)
     assert told["all ja"]["auc"] == told["en swap"]["balanced"] == 1.0
+
+
+@pytest.mark.slow
+def test_a_smoke_run_makes_all_files_from_the_shared_sets(tmp_path: Path) -> None:
+    if not (datasets.folder() / "jsquad").is_dir():
+        pytest.skip(f"the shared data is not at {datasets.folder()}; set TADASU_DATA")
+    arguments = ["heads", "--smoke", "--minutes", "0.3", "--threads", "1", "--rows", str(tmp_path)]
+    assert main.main(arguments) == 0
+    folder = tmp_path / "heads-model"
+    card = json.loads((folder / "heads.json").read_text(encoding="utf-8"))
+    head = open_support_head(copied(folder, tmp_path))
+    likely = head.support_now([Claim(row.sentence, row.source) for row in rows()[:4]])
+    assert all(0.0 <= one <= 1.0 for one in likely)
+    assert card["support"]["file"] in (folder / "heads.md").read_text(encoding="utf-8")
+    assert (GRADER / "model.onnx").read_bytes() == (folder / "model.onnx").read_bytes()
+    assert main.main(arguments) == 0
+
+
+def copied(folder: Path, where: Path) -> Path:
+    """The folder where the encoder's tokenizer is found beside it."""
+    models = where / "models"
+    shutil.copytree(folder, models / "grader")
+    (models / "encoder").symlink_to(ENCODER)
+    return models / "grader"
