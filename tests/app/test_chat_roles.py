@@ -204,7 +204,8 @@ def test_a_model_may_grade_where_none_answers(tmp_path: Path) -> None:
 def test_estimates_count_each_role_at_its_own_price(tmp_path: Path) -> None:
     text = TWO.format(strong="https://strong.example", cheap="https://cheap.example/v1")
     parts = paid_parts(load(tmp_path, text + "[grading]\nllm = true\n"))
-    assert set(parts) == {"anthropic/claude-sonnet-4-5", "openai/cheap-1"}
+    assert set(parts) == {"anthropic/claude-sonnet-4-5", "openai/cheap-1", "anthropic/claude-haiku-4-5"}
+    assert parts["anthropic/claude-haiku-4-5"] is None, "the price of [chat] is that of its own model"
     assert paid_parts(load(tmp_path, text), stages=frozenset({Stage.GRADE})) == {}
 
 

@@ -364,7 +364,7 @@ def test_the_framing_of_aws_is_as_their_own_reader_reads_it() -> None:
 
 
 async def test_llamacpp_tells_its_window_and_what_does_not_fit_is_not_sent() -> None:
-    long = Message("user", "保証期間は何年ですか。" * 60)
+    long = Message("user", "保証期間は何年ですか。" * 80)
     async with talking("llamacpp", Say("ok"), dialect=LlamaCppDialect(window=512)) as (chat, server):
         book = Book()
         assert await chat.window() == 512

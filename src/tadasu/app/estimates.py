@@ -26,6 +26,8 @@ PROMPT_TOKENS = 700
 """Assumed beside the evidence in one call of the chat model."""
 GRADING_TOKENS = 180
 """Assumed reply of the chat model about one passage."""
+REWRITING_TOKENS = Tokens(400, 100)
+"""Assumed for one question where a model of its own rewrites queries."""
 WEB_SHARE = 0.3
 """Assumed share of questions that ask the web."""
 CALL_SECONDS = 5.0
@@ -108,6 +110,8 @@ def _chat_calls(settings: Settings) -> Iterator[tuple[Role, Stage, Tokens]]:
         k, batch = settings.retrieval.k, settings.grading.llm_batch
         shown = k * settings.ingestion.max_tokens + PROMPT_TOKENS * -(-k // batch)
         yield "grade", Stage.GRADE, Tokens(shown, k * GRADING_TOKENS)
+    if "rewrite" in settings.chat.roles:
+        yield "rewrite", Stage.REWRITE, REWRITING_TOKENS
 
 
 def _scores(settings: Settings) -> bool:

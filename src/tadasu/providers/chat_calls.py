@@ -32,6 +32,8 @@ OVERFLOW = "context"
 """A wire's word for a reply that filled the model's window up."""
 _SURELY = 0.6
 """This share of `estimated_tokens` is hardly ever too much: what does not fit by it, does not fit."""
+_LEAST_REPLY = 16
+"""Room in tokens without which a reply is none. Whether a longer one may be asked for is for the service to say."""
 
 
 class Wire(Protocol):
@@ -153,18 +155,22 @@ class StreamedChat:
     async def window(self) -> int | None:
         """Tokens that fit one call with its reply: by the settings, the service or the price list; None: unknown."""
         if not self._looked:
-            # The first look into the price list loads it, which takes most of a second.
-            self._listed = await asyncio.to_thread(window_of, self._settings)
+            self._listed = await asyncio.to_thread(self._look)
             self._looked = True
         return self._settings.context_window or await self._wire.window() or self._listed
+
+    def _look(self) -> int | None:
+        """The listed window. The first look into the price list loads it, which takes most of a second."""
+        price_of(Tokens(), self._settings)
+        return window_of(self._settings)
 
     async def _fits(self, messages: Sequence[Message], max_tokens: int) -> None:
         window = await self.window()
         if window is None:
             return
         least = int(estimated_tokens(*(message.content for message in messages)) * _SURELY)
-        if least + max_tokens > window:
-            reason = f"at least {least} tokens and a reply of up to {max_tokens} do not fit {window}; it was not sent"
+        if least + min(max_tokens, _LEAST_REPLY) > window:
+            reason = f"at least {least} tokens, and a reply, do not fit {window}; it was not sent"
             raise ContextTooLong(
                 provider=self._wire.name, model=self._settings.model, reason=reason, window=window, billable=False
             )

@@ -222,3 +222,25 @@ async def test_a_reply_at_its_limit_is_asked_for_again_with_more_room() -> None:
     first, second = server.requests
     assert (len(sent_blocks(first)), len(sent_blocks(second))) == (3, 2)
     assert first["temperature"] == second["temperature"] == 0.0
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+async def test_passages_that_do_not_fit_together_are_graded_one_by_one(language: str) -> None:
+    def small(body: dict[str, Any]) -> Act:
+        if len(sent_blocks(body)) > 1:
+            return Fail(400, "This model's maximum context length is 512 tokens.", code="context_length_exceeded")
+        return Say(graded_lines(sent_blocks(body)))
+
+    book = ledger()
+    async with grading(small) as (made, server):
+        given = await made.grade(QUESTION[language], retrieval(GOOD[language], BAD[language]), ledger=book)
+    assert [one.level for one in given] == [Level.HIGH, Level.LOW]
+    assert len(server.requests) == 3
+
+
+async def test_a_passage_that_does_not_fit_alone_is_ungraded_and_says_so() -> None:
+    async with grading(Fail(400, "maximum context length is 512 tokens"), batch=1) as (made, server):
+        [given] = await made.grade(QUESTION["en"], retrieval(GOOD["en"]), ledger=ledger())
+    assert given.level is Level.UNGRADED
+    assert "too long" in given.reason
+    assert len(server.requests) == 1

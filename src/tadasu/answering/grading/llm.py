@@ -22,6 +22,8 @@ from tadasu.core.retrieved import Retrieval
 from tadasu.core.usage import Stage
 from tadasu.errors import (
     BudgetSpent,
+    ContentRefused,
+    ContextTooLong,
     ProviderAnswerInvalid,
     ProviderRefused,
     ReplyTruncated,
@@ -51,6 +53,7 @@ class _Kind(enum.Enum):
     UNPARSED = "unparsed"
     TRUNCATED = "truncated"
     REFUSED = "refused"
+    TOO_LONG = "too long"
     PROVIDER = "the provider failed"
     BUDGET = "the budget is spent"
     DAMAGED = "the passage is damaged"
@@ -188,8 +191,9 @@ class LlmGrader:
         unread = asked.of_kind(_Kind.UNPARSED, _Kind.TRUNCATED)
         second = list(batches({key: one for key, one in unread.items() if key in passages}, size=self._batch))
         if self._batch > 1:
-            # One passage that the model objects to must not cost its neighbours their grades.
-            second += [{key: one} for key, one in asked.of_kind(_Kind.REFUSED).items() if key in passages]
+            # One passage that the model objects to, or that is too long, must not cost its neighbours their grades.
+            alone = asked.of_kind(_Kind.REFUSED, _Kind.TOO_LONG)
+            second += [{key: one} for key, one in alone.items() if key in passages]
         return found | await self._calls(second, asked, again=True)
 
     async def _calls(
@@ -277,6 +281,10 @@ def _gap_of(problem: Exception) -> _Gap:
             return _Gap(_Kind.TRUNCATED, str(problem))
         case ProviderAnswerInvalid():
             return _Gap(_Kind.UNPARSED, str(problem))
+        case ContextTooLong():
+            return _Gap(_Kind.TOO_LONG, str(problem))
+        case ContentRefused():
+            return _Gap(_Kind.REFUSED, str(problem))
         case ProviderRefused() if "status" not in problem.details:
             return _Gap(_Kind.REFUSED, str(problem))
         case TadasuError():
