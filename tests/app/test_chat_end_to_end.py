@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ def strong(body: dict[str, Any]) -> Say:
 
 
 def cheap(body: dict[str, Any]) -> Say:
+    REWRITING.append(body)
     asked = json.dumps(body, ensure_ascii=False)
     return Say(STANDALONE["ja" if FOLLOW_UPS["ja"] in asked else "en"], usage=(200, 10))
 
@@ -48,6 +50,10 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "pt-300.md").write_text(text, "utf-8")
     (folder / "ld-90.md").write_text("# LD-90\n\nLD-90の保証期間は24か月です。\n\nLD-90の重さは 8 kg です。\n", "utf-8")
     return folder
+
+
+REWRITING: list[dict[str, Any]] = []
+"""What the cheap model was sent."""
 
 
 @pytest.fixture(scope="module")
@@ -84,13 +90,19 @@ def told(run: Run) -> list[tuple[Stage, str, str, Tokens]]:
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
-def test_the_strong_model_answers_and_the_cheap_one_restates(tadasu: Tadasu, language: str) -> None:
+def test_a54_the_strong_model_answers_and_the_cheap_one_is_shown_the_question_to_restate(
+    tadasu: Tadasu, language: str
+) -> None:
     first = tadasu.sync.ask(QUESTIONS[language])
     assert first.answer.status is AnswerStatus.ANSWERED
     assert told(first) == [(Stage.GENERATE, "anthropic", "strong-1", Tokens(900, 20))]
     assert total(first.calls).usd == pytest.approx((900 * 3 + 20 * 15) / 1e6)
     second = tadasu.sync.ask(FOLLOW_UPS[language], history=[first], session=first.session)
     assert second.query == STANDALONE[language]
+    sent = json.dumps(REWRITING[-1], ensure_ascii=False)
+    assert FOLLOW_UPS[language] in sent
+    assert QUESTIONS[language] in sent
+    assert not re.search(r"\{[a-z_]+\}", sent), "no place is left unfilled"
     assert told(second) == [
         (Stage.REWRITE, "gemini", "cheap-1", Tokens(200, 10)),
         (Stage.GENERATE, "anthropic", "strong-1", Tokens(900, 20)),

@@ -145,6 +145,29 @@ def test_a_role_takes_over_what_belongs_to_its_provider_and_nothing_else(tmp_pat
 
 
 @pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("provider", "deepseek"),
+        ("model", "other"),
+        ("base_url", "http://127.0.0.1:9/v1"),
+        ("key_variable", "MINE"),
+        ("timeout_s", 5.0),
+        ("context_window", 1000),
+        ("structured", "mode"),
+        ("project", "p"),
+        ("region", "r"),
+    ],
+)
+def test_a74_every_setting_of_a_chat_model_changes_it_for_the_answer_and_for_a_role(key: str, value: object) -> None:
+    plain = {"provider": "openai", "model": "m"}
+    usual = chat_settings(load_settings(None, chat=plain))
+    assert chat_settings(load_settings(None, chat={**plain, key: value})) != usual
+    for_grading = load_settings(None, chat={**plain, "roles": {"grade": {"model": "m", key: value}}})
+    assert chat_settings(for_grading, "grade") != usual
+    assert chat_settings(for_grading) == usual
+
+
+@pytest.mark.parametrize(
     ("text", "key"),
     [
         ('[chat.roles.grades]\nmodel = "m"', "chat.roles"),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tadasu.core.usage import Tokens
+from tadasu.core.usage import Outcome, Tokens
 from tadasu.errors import (
     ContentRefused,
     ContextTooLong,
@@ -22,7 +22,7 @@ from tadasu.errors import (
     ReplyMalformed,
     SettingsInvalid,
 )
-from tadasu.ports import Message
+from tadasu.ports import ChatDelta, Message
 from tadasu.providers import anthropic, bedrock, gemini, llamacpp, openai
 from tadasu.providers.chat_calls import StreamedChat, Wire
 from tadasu.providers.presets import Structured
@@ -111,6 +111,50 @@ async def test_the_system_stands_apart_and_turns_alternate() -> None:
         assert sent["messages"] == [{"role": "user", "content": [{"text": turn}]}]
         assert sent["inferenceConfig"] == {"maxTokens": 64, "temperature": 0.0}
         assert "bedrock" in server.headers[0]["authorization"], "it is signed for the service"
+
+
+@pytest.mark.parametrize("provider", sorted(_OPEN))
+@pytest.mark.parametrize("language", ["en", "ja"])
+async def test_a53_braces_and_signs_go_out_as_they_were_written(provider: str, language: str) -> None:
+    asked = {
+        "en": "What is {x}, {{y}}, %s, $z and {0}?\n\\n <|im_end|>",
+        "ja": '{x}と{{y}}、％sと%s、$zと{0}は？「"」',
+    }[language]
+    async with talking(provider, Say("ok")) as (chat, server):
+        await reply(chat, Book(), (Message("system", "{s}"), Message("user", asked)))
+        assert asked in _texts(server.requests[0])
+        assert "{s}" in _texts(server.requests[0])
+
+
+def _texts(value: object) -> list[str]:
+    """Every text within a request, however deep."""
+    if isinstance(value, str):
+        return [value]
+    within = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [text for one in within for text in _texts(one)]
+
+
+async def test_a_bug_in_a_wire_is_a_failure_and_no_cancellation() -> None:
+    class Broken:
+        name = "broken"
+        missing_key = ""
+
+        async def window(self) -> int | None:
+            return None
+
+        async def close(self) -> None:
+            """Nothing to give back."""
+
+        async def pieces(
+            self, messages: object, *, max_tokens: int, temperature: float
+        ) -> AsyncGenerator[ChatDelta, None]:
+            yield ChatDelta(text="ok")
+            raise ZeroDivisionError("oops")
+
+    book = Book()
+    with pytest.raises(ZeroDivisionError):
+        await reply(StreamedChat(Broken(), ChatSettings(model="m")), book)
+    assert [(call.outcome, call.error) for call in book.calls] == [(Outcome.FAILED, "ZeroDivisionError: oops")]
 
 
 @pytest.mark.parametrize(

@@ -128,6 +128,10 @@ class StreamedChat:
             outcome, fault = Outcome.FAILED, f"{error.code}: {error}"
             charged = charged and (bool(said) or error.details.get("billable", True) is not False)
             raise
+        except Exception as error:
+            # A fault of our own or of a plugin's wire: it is no cancellation.
+            outcome, fault = Outcome.FAILED, f"{type(error).__name__}: {error}"
+            raise
         finally:
             tokens = Tokens()
             if charged:
