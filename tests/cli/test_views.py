@@ -6,6 +6,7 @@ import pytest
 
 from tadasu.core.documents import Access, Origin, Scope
 from tadasu.core.grades import Level, Thresholds
+from tadasu.core.runs import Packing
 from tadasu.core.usage import Call as ModelCall
 from tadasu.core.usage import Outcome, Pricing, Stage
 from tests.cli.conftest import Call
@@ -54,6 +55,33 @@ def test_trace_in_japanese(call: Call, asked: ScriptedTadasu) -> None:
     assert "判定 AMBIGUOUS（規則 any_high）" in shown
     assert "残した: 質問に答えている" in shown
     assert "終了の理由: 判定は CORRECT です" in shown
+
+
+@pytest.mark.parametrize(
+    ("language", "packed", "restored"),
+    [
+        ("en", "7 of 1024 tokens of evidence, counted by estimate; refinement: mild", "given to a second try"),
+        ("ja", "根拠のトークン 7/1024", "文章全体で再試行しました"),
+    ],
+)
+def test_trace_says_how_much_evidence_there_was_and_whether_it_was_a_second_try(
+    call: Call, asked: ScriptedTadasu, language: str, packed: str, restored: str
+) -> None:
+    first = Packing(7, 1024, "estimate", "mild")
+    for number, packing in enumerate((first, replace(first, restored=True))):
+        asked.runs.save(replace(answered(), id=f"run-9{number}", packing=packing))
+        shown = call("trace", f"run-9{number}", "--lang", language).out
+        assert packed in shown
+        assert (restored in shown) is packing.restored
+
+
+def test_a_source_that_says_the_same_is_shown_with_the_citation(call: Call, asked: ScriptedTadasu) -> None:
+    answer = answered().answer
+    [citation] = answer.citations
+    told = replace(answer, citations=(replace(citation, also=("copies/a.md", "copies/b.md")),))
+    asked.runs.save(replace(answered(), id="run-9", answer=told))
+    assert "also in copies/a.md, copies/b.md" in call("trace", "run-9").out
+    assert call("trace", "run-9", "--json").json["answer"]["citations"][0]["also"] == ["copies/a.md", "copies/b.md"]
 
 
 def test_trace_says_what_is_unpriced_and_what_failed(call: Call, asked: ScriptedTadasu) -> None:

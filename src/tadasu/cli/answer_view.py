@@ -69,13 +69,15 @@ def one_line(text: str, longest: int = _LONGEST_QUOTE) -> str:
 
 
 def source_line(frame: Frame, citation: Citation) -> str:
-    """Where a citation comes from: source, page, date, and whether it is from the web."""
+    """Where a citation comes from: source, page, date, whether it is from the web, and who else says the same."""
     parts = [one_line(citation.source)]
     if citation.page is not None:
         parts.append(frame.say("page {page}", page=citation.page))
     parts.append(citation.date or frame.say("undated"))
     if citation.origin is Origin.WEB:
         parts.append(frame.say("from the web"))
+    if citation.also:
+        parts.append(frame.say("also in {sources}", sources=", ".join(map(one_line, citation.also))))
     return " · ".join(parts)
 
 

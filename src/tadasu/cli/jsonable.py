@@ -86,6 +86,7 @@ def citation_object(citation: Citation) -> dict[str, Any]:
         "document_id": citation.document_id,
         "span": jsonable(citation.span),
         "strips": list(citation.strips),
+        "also": list(citation.also),
     }
 
 

@@ -41,20 +41,23 @@ class Support(enum.Enum):
 class Evidence:
     """A strip that reaches the prompt: `number` (from 1) is how the answering model cites it.
 
-    `score` is the strip's probability of relevance; `merged` lists the ids of near-duplicates that it stands for.
+    `score` is the strip's probability of relevance; `merged` lists the ids of near-duplicates that it stands for, and
+    `also` the other sources that they stand in, each once.
     """
 
     number: int
     strip: Strip
     score: float
     merged: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Citation:
     """One source behind an answer, as shown: `marker` counts from 1 in order of first use.
 
-    `quote` is the cited text exactly as it stands at `span` of the document; `strips` are the ids behind it.
+    `quote` is the cited text exactly as it stands at `span` of the document; `strips` are the ids behind it, `also` the
+    other sources that say the same.
     """
 
     marker: int
@@ -67,6 +70,7 @@ class Citation:
     page: int | None = None
     date: str = ""
     origin: Origin = Origin.INTERNAL
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,6 +170,7 @@ class TestDuplicates:
         for t in long:
             assert by_text[t].strip.passage_id == "c0"
             assert by_text[t].merged == (f"c1.{text.index(t)}", f"c2.{text.index(t)}")
+            assert by_text[t].also == ("D1.md", "D2.md")
         doubled = [r for r in refined.records if r.fate is StripFate.DUPLICATE]
         assert {r.detail for r in doubled} <= {piece.strip.id for piece in refined.evidence}
         assert len(doubled) == 2 * len(long)
@@ -182,7 +183,7 @@ class TestDuplicates:
         second = passage([text[4], "Another thing is said. ", "And another one. "], name="w2", document="D", start=at)
         refined = refine([graded(first, 0.9), graded(second, 0.8)], counter=Words(), settings=MILD)
         assert [piece.strip.id for piece in refined.evidence] == [f"w1.{n}" for n in range(5)] + ["w2.1", "w2.2"]
-        assert refined.evidence[4].merged == ("w2.0",)
+        assert (refined.evidence[4].merged, refined.evidence[4].also) == (("w2.0",), ())
 
     @pytest.mark.parametrize(
         ("a", "b"),

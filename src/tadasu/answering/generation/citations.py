@@ -171,6 +171,7 @@ def cite(evidence: Evidence, *, marker: int) -> Citation:
         page=strip.page,
         date=strip.date,
         origin=strip.origin,
+        also=evidence.also,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tadasu.answering.refinement.duplicates import merge_duplicates
@@ -51,12 +51,14 @@ def refine(
     choices, merged = merge_duplicates(selected, near=settings.near_duplicate)
     purse = _Purse(counter, settings.token_budget, room)
     choices = _pack(choices, purse)
+    sources = {choice.scored.strip.id: choice.scored.strip.source for choice in choices}
     evidence = tuple(
         Evidence(
             number=number,
             strip=choice.scored.strip,
             score=choice.scored.score,
-            merged=merged.get(choice.scored.strip.id, ()),
+            merged=(ids := merged.get(choice.scored.strip.id, ())),
+            also=_others(choice.scored.strip.source, (sources[id_] for id_ in ids)),
         )
         for number, choice in enumerate(ordered(choices, settings.order), 1)
     )
@@ -78,6 +80,10 @@ def restore(
     """
     whole = replace(settings, strip_threshold=0.0)
     return refine(passages, counter=counter, settings=whole, question=question, room=room)
+
+
+def _others(own: str, sources: Iterable[str]) -> tuple[str, ...]:
+    return tuple(source for source in dict.fromkeys(sources) if source != own)
 
 
 class _Purse:
