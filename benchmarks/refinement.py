@@ -1,4 +1,4 @@
-"""What refinement keeps and what it costs: ``python -m benchmarks.refinement [--chosen-on] [--cache FOLDER] [--svg FILE]``.
+"""What refinement keeps and what it costs: ``python -m benchmarks.refinement [--chosen-on] [--svg FILE]``.
 
 Of the questions whose answer stands in what goes on after the verdict: in how many it still stands in the evidence, and
 for which share of the tokens. Held-back questions; with ``--chosen-on`` those that the strengths were chosen on.
@@ -15,7 +15,7 @@ from pathlib import Path
 from benchmarks import harness
 from benchmarks.refinement_picture import Curve, as_svg
 from benchmarks.refinement_sets import CHOSEN_ON, MEASURED, Case, EvidenceSet, cases
-from tadasu.answering.refinement import Refined, RefinementSettings, of_strength, refine
+from tadasu.answering.refinement import RefinementSettings, of_strength, refine
 from tadasu.answering.retrieval.embedders.onnx import OnnxEncoder
 from tadasu.app.assets import models_folder
 from tadasu.core.answers import Evidence
@@ -130,8 +130,10 @@ def main() -> None:
         found = [case for case in asked if case.answerable]
         print(f"{one.name}: {len(asked)} questions, the answer is in what goes on for {len(found)}")
         swept = curve(found, counter, name=one.name)
-        for strength in Strength:
-            lines.append(measure(one.name, strength.value, found, of_strength(strength, token_budget=ENOUGH), counter))
+        lines += [
+            measure(one.name, strength.value, found, of_strength(strength, token_budget=ENOUGH), counter)
+            for strength in Strength
+        ]
         lines.append(measure(one.name, "mild, 1,024 tokens", found, of_strength(Strength.MILD), counter))
         curves += [
             Curve(

@@ -31,8 +31,10 @@ def as_svg(curves: Sequence[Curve], *, marks: Sequence[_Point], wanted: tuple[fl
         f'<rect x="{_EDGE}" y="{_y(1)}" width="{right - _EDGE}" height="{top - _y(1)}" fill="#e6f2e6"/>',
         f'<rect x="{_EDGE}" y="{_EDGE}" width="{_WIDE}" height="{_TALL}" fill="none" stroke="#888888"/>',
     ]
-    for tick in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0):
-        parts.append(f'<text x="{_x(tick)}" y="{_EDGE + _TALL + 18}" text-anchor="middle">{tick:g}</text>')
+    parts += [
+        f'<text x="{_x(tick)}" y="{_EDGE + _TALL + 18}" text-anchor="middle">{tick:g}</text>'
+        for tick in (0.0, 0.2, 0.4, 0.6, 0.8, 1.0)
+    ]
     for tick in (0.85, 0.9, 0.95, 0.98, 1.0):
         parts.append(f'<text x="{_EDGE - 8}" y="{_y(tick) + 4}" text-anchor="end">{tick:g}</text>')
         parts.append(f'<path d="M{_EDGE} {_y(tick)} h{_WIDE}" stroke="#dddddd"/>')

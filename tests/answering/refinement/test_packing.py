@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -109,3 +112,40 @@ class TestStrength:
         assert {piece.strip.id for piece in whole.evidence} == {"o.0", "o.1", "w.2"}
         assert {r.strip.id: r.fate for r in whole.records}["w.1"] is StripFate.HOSTILE
         assert restore(found, counter=Words(), settings=RefinementSettings(token_budget=3)).tokens <= 3
+
+
+_A74: dict[str, Any] = {
+    "strip_threshold": 0.05,
+    "neighbours": 0,
+    "token_budget": 12,
+    "keep_at_least": 3,
+    "near_duplicate": 0.5,
+    "order": EvidenceOrder.EDGES,
+}
+
+
+@pytest.mark.parametrize("field", [one.name for one in fields(RefinementSettings)])
+def test_a74_every_setting_of_refinement_changes_the_evidence(field: str) -> None:
+    first = ["The pump is blue and large and old. ", "Sold in Kyoto. ", "Limits are 10 MPa. ", "Nobody knows. ", "Far."]
+    second = ["The pump is blue and large and old, as everybody here knows well. ", "Another. ", "Last words."]
+    third = ["Third words here. ", "And more of them."]
+    found = [
+        graded(passage(first, name="a"), 0.9, [0.9, 0.1, 0.1, 0.1, 0.1]),
+        graded(passage(second, name="b"), 0.8, [0.8, 0.1, 0.1]),
+        graded(passage(third, name="c"), 0.7, [0.7, 0.1]),
+    ]
+    usual, other = RefinementSettings(), replace(RefinementSettings(), **{field: _A74[field]})
+    a, b = (refine(found, counter=Words(), settings=one) for one in (usual, other))
+    assert [piece.strip.id for piece in a.evidence] != [piece.strip.id for piece in b.evidence]
+
+
+@pytest.mark.parametrize(
+    "text", ["".join(chr(first + n * n % 4001) for n in range(10_000)) for first in (0x4E00, 0xAC00)]
+)
+def test_a46_text_without_a_border_is_left_out_by_whole_strips(text: str) -> None:
+    one = passage(text)
+    assert max(len(strip) for strip in one.strips) <= 400
+    refined = refine([graded(one, 0.9)], counter=Words(), settings=RefinementSettings(token_budget=1000))
+    assert "".join(record.strip.text for record in refined.records) == text
+    assert 600 < refined.tokens <= 1000
+    assert all(piece.strip.text in text for piece in refined.evidence)
