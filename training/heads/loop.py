@@ -22,14 +22,16 @@ from torch.nn import functional
 
 from tadasu.testing.splits import Split
 from training.feature_evaluation import auc
+from training.grader.batches import pad_rows
 from training.grader.student import OUTSIDE
 from training.heads.claims import ClaimRow, read_rows
-from training.heads.network import HeadShape, Support, SupportNetwork, restore, saved
+from training.heads.network import HeadNetwork, HeadShape, Support, restore, saved
 from training.heads.pairs import ClaimBatch, ClaimEncoder, ClaimPair, batches
 
 CHECKPOINT, LOG = "support.pt", "support_log.jsonl"
 _POOL = 512
 _TELL = 20.0
+_ANOTHER = 7919
 _TOKENS = 10.0
 """A token's loss is the mean over all tokens, nearly all of which are easy."""
 
@@ -116,16 +118,16 @@ class HeadProgress:
 class HeadTraining:
     """One run: a network, its plan, the folder of rows, and the folder that checkpoint and log go to."""
 
-    def __init__(
-        self, network: SupportNetwork, plan: HeadPlan, encoder: ClaimEncoder, *, rows: Path, out: Path
-    ) -> None:
+    file, log = CHECKPOINT, LOG
+
+    def __init__(self, network: HeadNetwork, plan: HeadPlan, encoder: Any, *, rows: Path, out: Path) -> None:
         self.network = network
         self.plan = plan
         self.progress = HeadProgress()
         self._encoder = encoder
         self._folder = rows
         self._out = out
-        self._rows = ClaimRows(rows, plan, seed=plan.seed)
+        self._draw_anew(plan.seed)
         self._random = random.Random(plan.seed)
         trained = list(network.trained().values())
         self._optimizer = torch.optim.AdamW(trained, lr=plan.rate, betas=(0.9, 0.98), weight_decay=0.0)
@@ -135,12 +137,12 @@ class HeadTraining:
     @property
     def checkpoint(self) -> Path:
         """The file to resume from."""
-        return self._out / CHECKPOINT
+        return self._out / self.file
 
     def forget(self) -> None:
         """Remove checkpoint and log, to begin anew."""
         self.checkpoint.unlink(missing_ok=True)
-        (self._out / LOG).unlink(missing_ok=True)
+        (self._out / self.log).unlink(missing_ok=True)
 
     def resume(self) -> bool:
         """Go on from the checkpoint, if there is one."""
@@ -151,20 +153,23 @@ class HeadTraining:
         self._optimizer.load_state_dict(kept["optimizer"])
         self.progress = HeadProgress(**kept["progress"])
         # What was read before is not read again first.
-        self._rows = ClaimRows(self._folder, self.plan, seed=self.plan.seed + self.progress.steps)
+        self._draw_anew(self.plan.seed + self.progress.steps)
         return True
 
     def begin_with(self, checkpoint: Path) -> None:
         """Take over the numbers of an earlier run; rates, rows and time begin anew."""
         restore(self.network, torch.load(checkpoint, weights_only=True)["network"])
-        self._rows = ClaimRows(self._folder, self.plan, seed=self.plan.seed + 7919)
+        self._draw_anew(self.plan.seed + _ANOTHER)
+
+    def _draw_anew(self, seed: int) -> None:
+        self._rows = ClaimRows(self._folder, self.plan, seed=seed)
 
     def run(self, say: Callable[[str], None]) -> None:
         """Train until the minutes are over."""
         torch.set_num_threads(self.plan.threads)
         began = time.monotonic() - self.progress.seconds
         saved_at = evaluated_at = told_at = time.monotonic()
-        for batch in self._batches(say):
+        for batch in self.batches(say):
             self.step(batch)
             now = time.monotonic()
             self.progress.seconds = now - began
@@ -182,7 +187,8 @@ class HeadTraining:
         self.save()
         self.evaluate(say)
 
-    def _batches(self, say: Callable[[str], None]) -> Iterator[ClaimBatch]:
+    def batches(self, say: Callable[[str], None]) -> Iterator[Any]:
+        """Batches without end."""
         while True:
             for line in self._rows.refresh():
                 say(f"  took up {line}")
@@ -194,14 +200,12 @@ class HeadTraining:
                 pool.append(pair)
             yield from batches(pool, tokens=self.plan.tokens, seed=self.plan.seed + self.progress.steps)
 
-    def step(self, batch: ClaimBatch) -> dict[str, float]:
+    def step(self, batch: Any) -> dict[str, float]:
         """One step; gives the losses."""
         self.network.train()
         for group in self._optimizer.param_groups:
             group["lr"] = self.plan.rate * self.rate_share()
-        with torch.autocast("cpu", torch.bfloat16):
-            scores = self.network(torch.from_numpy(batch.ids))
-        found = losses(scores, batch)
+        found = self.losses_of(batch)
         self._optimizer.zero_grad(set_to_none=True)
         torch.autograd.backward(torch.stack(list(found.values())).sum())
         torch.nn.utils.clip_grad_norm_(list(self.network.trained().values()), 1.0)
@@ -212,6 +216,12 @@ class HeadTraining:
         for name, value in told_now.items():
             self._told[name] = value if name not in self._told else 0.98 * self._told[name] + 0.02 * value
         return told_now
+
+    def losses_of(self, batch: Any) -> dict[str, Tensor]:
+        """Every loss of a batch by its name, weighted."""
+        with torch.autocast("cpu", torch.bfloat16):
+            scores = self.network(torch.from_numpy(batch.ids))
+        return losses(scores, batch)
 
     def rate_share(self) -> float:
         """Share of the highest learning rate: up in a line, then down in a line to the end of the time."""
@@ -235,11 +245,15 @@ class HeadTraining:
             return {}
         began = time.monotonic()
         found = figures(*scored(rows, self._encoder, torch_scorer(self.network)))
-        line: dict[str, Any] = {**asdict(self.progress), "losses": {k: round(v, 4) for k, v in self._told.items()}}
-        with (self._out / LOG).open("a", encoding="utf-8") as lines:
-            lines.write(json.dumps({**line, "figures": found}) + "\n")
+        self.note(found)
         say(f"  on CALIBRATE ({time.monotonic() - began:.0f} s):\n{brief(found)}")
         return found
+
+    def note(self, found: dict[str, dict[str, float]]) -> None:
+        """Add figures to the log of the run."""
+        line: dict[str, Any] = {**asdict(self.progress), "losses": {k: round(v, 4) for k, v in self._told.items()}}
+        with (self._out / self.log).open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps({**line, "figures": found}) + "\n")
 
     def _line(self) -> str:
         one = self.progress
@@ -270,7 +284,7 @@ Scorer = Callable[[NDArray[np.int64]], NDArray[np.float32]]
 """Padded ids to one logit of support per row."""
 
 
-def torch_scorer(network: SupportNetwork) -> Scorer:
+def torch_scorer(network: HeadNetwork) -> Scorer:
     """The network itself, in 16 bits."""
 
     def score(ids: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -302,8 +316,6 @@ def scored(
     logits = np.zeros(len(pairs))
     for start in range(0, len(order), at_once):
         chunk = order[start : start + at_once]
-        from training.grader.batches import pad_rows
-
         logits[chunk] = scorer(pad_rows([pairs[index][1].ids for index in chunk]))
     return [row for row, _ in pairs], logits
 

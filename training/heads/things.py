@@ -90,6 +90,7 @@ def _english(text: str) -> list[Thing]:
     return sorted(found, key=lambda one: one.start)
 
 
+_KANA_ONLY = re.compile(r"[ぁ-ん]+")
 _INSIDE = {"名詞", "接尾辞", "接頭辞"}
 
 
@@ -127,7 +128,7 @@ def _of_run(text: str, run: Sequence[tuple[str, Sequence[str], int]]) -> list[Th
         kind = "katakana"
     elif len(words) >= 3 and len(run) > 1:
         kind = "compound"
-    elif len(words) >= 2 and "普通名詞" in levels[-1] and "一般" in levels[-1]:
+    elif len(words) >= 2 and "普通名詞" in levels[-1] and "一般" in levels[-1] and not _KANA_ONLY.fullmatch(words):
         kind = "noun"
     else:
         return []
