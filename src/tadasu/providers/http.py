@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import codecs
 import json
 import logging
 import math
 import os
-import re
 import ssl
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextvars import ContextVar
@@ -29,6 +27,7 @@ from tadasu.errors import (
     SettingsInvalid,
 )
 from tadasu.providers.prices import is_local
+from tadasu.providers.text_lines import Lines
 
 MOST_BYTES = 8 * 2**20
 _CLOSED = (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError)
@@ -51,7 +50,6 @@ class KeyForm:
 
 
 BEARER = KeyForm()
-_LINE_END = re.compile(r"\r\n|\n|\r(?!\Z)")
 
 
 class HttpRefusal(Exception):
@@ -191,16 +189,14 @@ class JsonService:
                     wait = retry_after(response.headers.get("retry-after"))
                     raise HttpRefusal(response.status_code, data, wait, _message(data, hide=self.without_key))
                 begun = True
-                rest = ""
-                decoder = codecs.getincrementaldecoder("utf-8")("replace")
+                lines = Lines()
                 async for part in response.aiter_bytes():
-                    *whole, rest = _LINE_END.split(rest + decoder.decode(part))
-                    for line in whole:
+                    for line in lines.feed(part):
                         yield line
-                    if len(rest) > self._most_bytes:
+                    if lines.held > self._most_bytes:
                         raise ProviderAnswerInvalid(provider=self.name, reason="a line of the reply is too long")
-                if rest.rstrip("\r"):
-                    yield rest.rstrip("\r")
+                for line in lines.rest():
+                    yield line
             finally:
                 await response.aclose()
         except httpx2.TimeoutException as error:
