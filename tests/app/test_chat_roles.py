@@ -18,13 +18,13 @@ from tadasu.app.findings import Finding, Health
 from tadasu.app.grading import open_assessor
 from tadasu.app.settings import Settings, load_settings
 from tadasu.app.workspace import Workspace
-from tadasu.core.usage import Stage, Tokens
-from tadasu.errors import ContextTooLong, SettingsInvalid
+from tadasu.core.usage import Outcome, Stage, Tokens
+from tadasu.errors import ContextTooLong, ProviderUnreachable, SettingsInvalid
 from tadasu.ports import ChatModel, Message
 from tadasu.providers.presets import Structured
 from tadasu.providers.prices import price_of
 from tadasu.testing.chat_dialects import AnthropicDialect, LlamaCppDialect
-from tadasu.testing.chat_server import ChatServer, Fail, Say
+from tadasu.testing.chat_server import Act, ChatServer, Fail, Fault, Say
 from tadasu.testing.conformance.pairs import Book
 
 TWO = """
@@ -297,3 +297,37 @@ async def test_doctor_says_which_package_or_setting_is_missing(tmp_path: Path, m
     text = '[chat]\nprovider = "bedrock"\nmodel = "amazon.nova-lite-v1:0"\n'
     found = by_check(await chat_findings(container(tmp_path, text), network=False))
     assert found["chat"].details["extra"] == "bedrock"
+
+
+@pytest.mark.enable_socket
+@pytest.mark.parametrize(
+    "act",
+    [
+        Fail(529, "Overloaded"),
+        Fail(429, "slow down", headers={"retry-after": "0.01"}),
+        Say("", cut_after=0, fault=Fault("Overloaded")),
+    ],
+)
+async def test_overloads_and_limits_are_waited_out_by_the_scheduler(tmp_path: Path, act: Act) -> None:
+    with ChatServer([act, Say("ok")], dialect=AnthropicDialect()) as server:
+        text = (
+            f'[chat]\nprovider = "anthropic"\nmodel = "m"\nbase_url = "{server.base_url}"\n[limits]\nbackoff_s = 0.01\n'
+        )
+        one = container(tmp_path, text)
+        book = Book()
+        assert await said(one.chat, book, Stage.GENERATE) == "ok"
+        await one.close()
+    assert [(call.attempt, call.outcome) for call in book.calls] == [(1, Outcome.FAILED), (2, Outcome.OK)]
+
+
+@pytest.mark.enable_socket
+async def test_what_was_shown_is_never_said_twice(tmp_path: Path) -> None:
+    with ChatServer(
+        [Say("one two three", cut_after=2, fault=Fault("Overloaded"))], dialect=AnthropicDialect()
+    ) as server:
+        text = f'[chat]\nprovider = "anthropic"\nmodel = "m"\nbase_url = "{server.base_url}"\n'
+        one = container(tmp_path, text)
+        with pytest.raises(ProviderUnreachable, match="Overloaded"):
+            await said(one.chat, Book(), Stage.GENERATE)
+        await one.close()
+    assert len(server.requests) == 1
