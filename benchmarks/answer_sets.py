@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +12,12 @@ from tadasu.app.tadasu import Tadasu
 from tadasu.app.workspace import SETTINGS_FILE, create_workspace
 from tadasu.core.documents import Scope
 from tadasu.core.runs import Run
+from tadasu.ports import WritingTask
 from tadasu.testing.articles import articles, document_id, index, language_of
 from tadasu.testing.datasets import Part, PassageRow, Question, passages, questions
 from tadasu.testing.splits import Split, split_of
+from training.feature_sets import Asked as Swappable
+from training.feature_swaps import Swapper
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -63,29 +65,30 @@ FITTED = (
     AnswerSet("jaquad", Part.JAQUAD_TRAIN, Split.CALIBRATE, only_split=True),
 )
 """What thresholds are fitted on."""
-TUNED = (
-    AnswerSet("xquad_en", Part.XQUAD_EN, Split.TRAIN, among=(Part.WIKI_EN,)),
-    AnswerSet("jaquad", Part.JAQUAD_TRAIN, Split.CALIBRATE, only_split=True),
-)
-"""What rules are tried on while they are written."""
+
+STATES = ("there", "gone", "neighbour")
+"""The three states of a question: its article is in the index; it is not; it is, and the question asks for another
+name, number or attribute than it has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question, answered with its article in the index and with all of its article hidden."""
+    """One question as it was asked in one state, and what came of it; `answers` is empty where there is none."""
 
-    question: Question
-    there: Run
-    gone: Run
+    id: str
+    state: str
+    language: str
+    answers: tuple[str, ...]
+    run: Run
 
 
 @asynccontextmanager
-async def opened(one: AnswerSet, folder: Path) -> AsyncIterator[Tadasu]:
-    """A workspace in `folder` with the passages of `one`, made where it is not there; default settings, no web."""
-    root = folder / f"{one.name}-{one.split.value}" if one.only_split else folder / one.name
+async def opened(one: AnswerSet, folder: Path, **settings: object) -> AsyncIterator[Tadasu]:
+    """A workspace in `folder` with the passages of `one`, made where it is not there; no web, `settings` besides."""
+    root = folder / (f"{one.name}-{one.split.value}" if one.only_split else one.name)
     if not (root / SETTINGS_FILE).is_file():
         create_workspace(root, settings_text(_THREADS))
-    tadasu = Tadasu.open(root)
+    tadasu = Tadasu.open(root, **settings)
     container = tadasu.container
     try:
         held = await container.store.statistics(reader=container.reader)
@@ -97,27 +100,38 @@ async def opened(one: AnswerSet, folder: Path) -> AsyncIterator[Tadasu]:
         await container.close()
 
 
-def without_article(one: AnswerSet, question: Question, tadasu: Tadasu) -> Scope:
-    """All but what the set holds of the question's article: the store hides it before it ranks anything."""
-    hidden = {document_id(row) for row in _rows_by_key(one).get(question.key, ())}
-    return Scope(reader=tadasu.container.reader, exclude_documents=frozenset(hidden))
+async def ask_all(one: AnswerSet, count: int, tadasu: Tadasu) -> AsyncIterator[Asked]:
+    """At most `count` questions in each state, one after the other.
 
-
-async def ask_all(one: AnswerSet, asked: Sequence[Question], tadasu: Tadasu) -> AsyncIterator[Asked]:
-    """Every question twice, one after the other."""
-    for question in asked:
+    What hides an article is the scope of the search: the store leaves it out before it ranks anything.
+    """
+    rows = one.rows()
+    documents: dict[str, set[str]] = {}
+    for row in rows:
+        documents.setdefault(row.key, set()).add(document_id(row))
+    swapper = Swapper(one.language, pool=one.questions(10**6), rows=rows)
+    for question in one.questions(count):
+        hidden = Scope(reader=tadasu.container.reader, exclude_documents=frozenset(documents[question.key]))
         there = await tadasu.ask(question.text, language=one.language)
-        gone = await tadasu.ask(question.text, language=one.language, scope=without_article(one, question, tadasu))
-        yield Asked(question, there, gone)
+        yield Asked(question.id, "there", one.language, question.answers, there)
+        gone = await tadasu.ask(question.text, language=one.language, scope=hidden)
+        yield Asked(question.id, "gone", one.language, (), gone)
+        other = swapper.swapped(Swappable(question, frozenset(question.gold)))
+        if other is not None:
+            run = await tadasu.ask(other.question.text, language=one.language)
+            yield Asked(question.id, "neighbour", one.language, (), run)
 
 
-def _rows_by_key(one: AnswerSet) -> dict[str, list[PassageRow]]:
-    found: dict[str, list[PassageRow]] = {}
-    for row in _all_rows(one):
-        found.setdefault(row.key, []).append(row)
-    return found
-
-
-def _all_rows(one: AnswerSet) -> Iterator[PassageRow]:
-    for part in (one.part, *one.among):
-        yield from passages(part)
+def task_of(run: Run) -> WritingTask:
+    """What the writer of `run` was given."""
+    graded = (candidate.grade for one in run.rounds for candidate in one.candidates)
+    return WritingTask(
+        question=run.question,
+        query=run.query if run.query != run.question else "",
+        language=run.language,
+        evidence=run.evidence,
+        today=run.created_at[:10],
+        nonce="",
+        verdict=run.verdict,
+        grades={one.passage_id: one.probability for one in graded if one.probability is not None},
+    )

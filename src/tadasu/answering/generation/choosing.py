@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tadasu.answering.generation.conflicts import Conflict, find_conflict
+from tadasu.answering.generation.conflicts import Conflict, find_conflict, of_the_time
 from tadasu.answering.generation.expectation import Expected, can_answer, expect, expected_units, fits
 from tadasu.answering.generation.facts import facts_of
 from tadasu.answering.generation.lists import whole_list
@@ -48,7 +48,7 @@ class ExtractiveSettings:
     Nothing is quoted where the evidence is sufficient (`generation.sufficiency`) with less than `threshold`.
     """
 
-    sentences: int = 3
+    sentences: int = 2
     follow: float = 0.75
     threshold: float = 0.0
 
@@ -143,7 +143,7 @@ def _with_followers(question: str, scored: Sequence[Scored], settings: Extractiv
     chosen, covered = [best.quote], set(best.covered)
     if _leans(best.quote, question) and (before := _before(best.quote, scored)) is not None:
         chosen.append(before)
-    steps = expect(question) is Expected.PROCEDURE
+    steps, read = expect(question) is Expected.PROCEDURE, any(one.spot for one in scored)
     for other in _next(best, scored[1:]):
         if len(chosen) >= settings.sentences:
             break
@@ -151,7 +151,7 @@ def _with_followers(question: str, scored: Sequence[Scored], settings: Extractiv
             continue
         same_passage = other.quote.evidence.strip.passage_id == best.quote.evidence.strip.passage_id
         adds = other.score >= settings.follow * best.score and bool(other.covered - covered or (steps and same_passage))
-        if adds or _may_be_it(best, other):
+        if adds or _may_be_it(question, best, other, read=read):
             chosen.append(other.quote)
             covered |= other.covered
     place = {piece.number: at for at, piece in enumerate(_by_passage(chosen))}
@@ -166,8 +166,16 @@ def _next(best: Scored, others: Sequence[Scored]) -> list[Scored]:
     return [ahead, *(one for one in others if one is not ahead)]
 
 
-def _may_be_it(best: Scored, other: Scored) -> bool:
-    """Whether the answer may as well be in `other`: the reader sees it there, or is not sure of the best."""
+def _may_be_it(question: str, best: Scored, other: Scored, *, read: bool) -> bool:
+    """Whether the answer may as well be in `other`: the reader sees it there, or is not sure of the best.
+
+    Not where the best was chosen among its like: a row or item, or the document of the date that was asked for.
+    """
+    asked = facts_of(question)
+    if not read or best.quote.cells or best.quote.item or other.quote.cells:
+        return False
+    if of_the_time(best.quote, asked) and not of_the_time(other.quote, asked):
+        return False
     if other.spot > best.spot:
         return other.spot >= _SEEN
     return best.spot < _UNSURE and other.score >= _NEAR * best.score and other.quote.evidence.score >= _SCORED

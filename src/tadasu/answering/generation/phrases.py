@@ -13,7 +13,13 @@ from tadasu.text.stopwords import ENGLISH_STOPWORDS, QUESTION_WORDS
 from tadasu.text.wordlists import word_set
 
 _WORD = re.compile(r"(?<![a-z0-9])[a-z][a-z'-]*|[\u3400-\u9fff々ァ-ヺー]+|[^\w\s]", re.IGNORECASE)
-_RUN = re.compile(r"(?<![a-z0-9])[a-z][a-z'-]*(?: [a-z][a-z'-]*)+|[\u3400-\u9fff々ァ-ヺー]{3,}", re.IGNORECASE)
+_RUN = re.compile(
+    r"(?<![a-z0-9])[a-z][a-z'-]*(?: [a-z][a-z'-]*)+|[\u3400-\u9fff々ァ-ヺー]{3,}"
+    r"|[ぁ-ゖ]{2,}[丸号](?![\u3400-\u9fff々])",  # ships and trains: かもめ丸
+    re.IGNORECASE,
+)
+# One noun that belongs to another: 祖父母の死亡.
+_BELONGS = re.compile(r"(?<![\u3400-\u9fff々ァ-ヺー])([\u3400-\u9fff々ァ-ヺー]{2,})の(?=([\u3400-\u9fff々ァ-ヺー]{2,}))")
 # A stop word that tells which is meant: the other parent.
 _NO_NOUNS = (ENGLISH_STOPWORDS | QUESTION_WORDS) - {"other"}
 # What a noun phrase begins with, and an adjective that may stand there first.
@@ -77,6 +83,10 @@ def pairs(text: str) -> tuple[tuple[str, str], ...]:
         for word in run.split():
             order.extend("" if term in _NO_NOUNS else term for term in facts_of(word).order)
         found += [(a, b) for a, b in pairwise(order) if a and b and a != b]
+    for owner, owned in _BELONGS.findall(fold(text)):
+        first, second = facts_of(owner).order, facts_of(owned).order
+        if len(first) == 1 and second:
+            found.append((first[0], second[0]))
     return tuple(found)
 
 

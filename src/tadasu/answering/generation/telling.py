@@ -10,7 +10,7 @@ from tadasu.answering.generation.expectation import Expected, expect, expected_u
 from tadasu.answering.generation.facts import Facts, facts_of
 from tadasu.answering.generation.outdated import YEAR
 from tadasu.answering.generation.phrases import SAYS_NOT_WHICH, replaced
-from tadasu.answering.generation.quoting import Quote, surroundings
+from tadasu.answering.generation.quoting import Quote, label, surroundings
 from tadasu.core.answers import Evidence
 from tadasu.text.normalize import fold
 from tadasu.text.stopwords import ENGLISH_STOPWORDS
@@ -24,6 +24,11 @@ _ATTRIBUTE = re.compile(r"\bwhat (?:is|was|are|were) the (?P<what>[\w -]{2,40}?)
 # the name tells which thing is meant, as in "the Platinum level".
 _ALL_BUT_THE_NAME = 0.7
 _ALL_BUT_WHICH = 0.8
+# What another year is compared with.
+_COMPARED = re.compile(
+    r"\b(?:than|compared (?:with|to)|against|versus|over|from)\b(?: (?:that|those) of)?(?: in)?(?: the)?(?: year)? (?:19|20)\d\d"
+    r"|(?:19|20)\d\d年度?(?:に比べ|と比べ|比|より|に対し)"
+)
 # How alike two words must be to be the same one misspelt.
 _MISSPELT = 0.8
 
@@ -37,7 +42,10 @@ def other_subject(question: str, quote: Quote, evidence: Sequence[Evidence]) -> 
     asked = facts_of(question)
     foreign = {asked.language, quote.facts.language} == {"en", "ja"}
     around = facts_of("\n".join((surroundings(quote.evidence, evidence), quote.evidence.strip.date)))
-    if any(year not in around.flat for year in YEAR.findall(fold(question))):
+    years = YEAR.findall(fold(question))
+    if any(year not in around.flat or _only_compared(year, quote.facts.flat) for year in years):
+        return True
+    if not foreign and names_a_sibling(question, quote):
         return True
     everywhere = facts_of("\n".join(surroundings(piece, evidence) for piece in evidence))
     missing = [
@@ -67,10 +75,37 @@ def lacks_attribute(question: str, quote: Quote) -> bool:
     return bool(wanted) and not any(get_close_matches(word, known, n=1, cutoff=_MISSPELT) for word in wanted)
 
 
+def names_a_sibling(question: str, quote: Quote) -> bool:
+    """Whether a quotation names another of the kind instead of the one asked about: the MV Skarv for the MV Terna.
+
+    Of a kind: names of several words with the first or the last in common. What its title or headings name counts.
+    """
+    asked, above = facts_of(question), facts_of(label(quote.evidence))
+    for name in asked.names:
+        words = fold(name).casefold().split()
+        if len(words) < 2 or quote.facts.states_name(name) or above.states_name(name):
+            continue
+        for other in quote.facts.names:
+            theirs = fold(other).casefold().split()
+            alike = len(theirs) > 1 and (words[0] == theirs[0] or words[-1] == theirs[-1])
+            if alike and not asked.states_name(other):
+                return True
+    return False
+
+
+def _only_compared(year: str, flat: str) -> bool:
+    """Whether a text is about another year and has this one only beside it: "in 2025, 12 % less than in 2024"."""
+    if year not in flat:
+        return False
+    own = set(YEAR.findall(_COMPARED.sub(" ", flat)))
+    return bool(own) and year not in own
+
+
 def _rivals(question: str, quote: Quote) -> bool:
-    """Whether a noun of the question stands in the quotation with another word before it that tells which is meant."""
+    """Whether a noun of the question stands in the quotation, or in what it stands under, with another word before it
+    that tells which is meant."""
     known = quote.facts.terms | quote.context
-    return bool(replaced(question, quote.text, known=known))
+    return bool(replaced(question, f"{quote.text}\n{label(quote.evidence)}", known=known))
 
 
 def _stands_before_a_noun(name: str, question: str) -> bool:
