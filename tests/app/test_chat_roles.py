@@ -171,7 +171,7 @@ def test_a74_every_setting_of_a_chat_model_changes_it_for_the_answer_and_for_a_r
     ("text", "key"),
     [
         ('[chat.roles.grades]\nmodel = "m"', "chat.roles"),
-        ('[chat.roles.grade]\nmodell = "m"', "chat.roles.grade"),
+        ('[chat.roles.grade]\nmodell = "m"', r"chat\.roles\.grade\.modell is not a known setting"),
         ('[chat]\nstructured = "xml"', "chat.structured"),
         ("[chat]\ncontext_window = 0", "chat.context_window"),
     ],

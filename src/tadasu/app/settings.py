@@ -130,7 +130,7 @@ def _variable(key: str) -> str | None:
 def _plain(kind: str, text: str) -> str:
     return (
         "is not a known setting"
-        if kind == "extra_forbidden"
+        if kind in {"extra_forbidden", "unexpected_keyword_argument"}
         else f"cannot be used ({text.removeprefix('Value error, ')})"
     )
 
