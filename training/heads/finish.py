@@ -27,7 +27,7 @@ from training.heads import page, spans
 from training.heads.claims import ClaimRow
 from training.heads.export import OUTPUT, SUPPORT, graph_of, whole_bytes, write_card, write_part
 from training.heads.loop import CHECKPOINT, Scorer, figures, sample, scored
-from training.heads.make_claims import SETS
+from training.heads.make_claims import CAPTIONS, SETS
 from training.heads.network import HeadShape, SupportNetwork, restore
 from training.heads.pairs import LONGEST, QUESTION, SENTENCE, ClaimEncoder
 from training.heads.trunk import read_student
@@ -71,10 +71,13 @@ def onnx_scorer(model: bytes) -> Scorer:
 
 
 def curves_of(rows: Sequence[ClaimRow], logits: NDArray[np.float64]) -> dict[str, list[float]]:
-    """Per language bias and factor that make a probability of a logit (Platt 1999), right and wrong weighing alike."""
+    """Per language bias and factor that make a probability of a logit (Platt 1999), right and wrong weighing alike.
+
+    Captions are left out: no answer is made of them.
+    """
     curves = {}
     for language in ("en", "ja"):
-        here = np.array([row.language == language for row in rows])
+        here = np.array([row.language == language and row.set not in CAPTIONS for row in rows])
         labels = np.array([row.label for row in rows])[here]
         curves[language] = [0.0, 1.0]
         if len(set(labels.tolist())) == 2:

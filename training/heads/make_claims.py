@@ -2,8 +2,8 @@
 
 What is right: a sentence of the source, whole, a clause of it, politely, or as a statement made from a question and its
 answer. What is wrong: the same with something of the same kind from the same text in the answer's place, or with
-another name or number; or with a source of the same article that does not say it. JNLI adds captions that people
-rewrote. HaluEval is not trained on: its right and wrong answers differ in length and punctuation.
+another name or number; or with a source of the same article that does not say it. JNLI and JSTS add captions that
+people rewrote. HaluEval is not trained on: its right and wrong answers differ in length and punctuation.
 """
 
 from __future__ import annotations
@@ -169,7 +169,11 @@ class Maker:
             named = self._named(text, sentence, index)
             if named != sentence and chance.random() < _MOSTLY:
                 said = question, self._said(named, chance)
-                yield self._row("named", said, _around(text, index, chance, holding=text.first()), label=1)
+                first = text.first() if chance.random() < _SOMETIMES else None
+                source = _around(text, index, chance, holding=first)
+                if first is None and not source.startswith(text.row.title.strip()):
+                    source = _titled(text, source, chance)
+                yield self._row("named", said, source, label=1)
             said = question, self._said(shorter, chance)
             yield self._row("sentence", said, _around(text, index, chance), label=1)
             inside = [one for one in text.found if start <= one.start and one.end <= end]
@@ -262,7 +266,7 @@ _PRONOUN = re.compile(r"^(He|She|It|They|His|Her|Its|Their) ")
 _OWNING = frozenset(("His", "Her", "Its", "Their"))
 _NARROW = str.maketrans("０１２３４５６７８９", "0123456789")
 _STATED, _SOMETIMES, _SELDOM, _MOSTLY = 0.65, 0.4, 0.15, 0.75
-_REPHRASED = 0.6
+_REPHRASED, _TITLED = 0.6, 0.3
 _EACH = {"jaquad": 2, "xquad_en": 5, "popqa": 3, "wiki_en": 4, "covidqa": 3}
 
 
@@ -283,7 +287,14 @@ def _around(text: _Text, index: int, chance: random.Random, *, holding: Thing | 
             low += 1
         else:
             high -= 1
-    return text.row.text[text.strips[low][0] : text.strips[high - 1][1]].strip()
+    found = text.row.text[text.strips[low][0] : text.strips[high - 1][1]].strip()
+    return _titled(text, found, chance) if chance.random() < _TITLED else found
+
+
+def _titled(text: _Text, source: str, chance: random.Random) -> str:
+    """The source as evidence is shown: its title before it."""
+    title = text.row.title.strip()
+    return f"{title}{chance.choice((': ', chr(10), ' - '))}{source}" if title else source
 
 
 def captions(split: Split) -> Iterator[ClaimRow]:
@@ -293,6 +304,24 @@ def captions(split: Split) -> Iterator[ClaimRow]:
             label = int(row["label"] == "entailment")
             spans: tuple[Span, ...] | None = () if label else None
             yield ClaimRow("jnli", row["label"], "ja", "", row["sentence2"], row["sentence1"], label, spans)
+
+
+def alike(split: Split) -> Iterator[ClaimRow]:
+    """JSTS: captions that people found to say the same support each other; nearly the same is not enough."""
+    for row in rows(Part.JSTS_TRAIN):
+        if split_of(Part.JSTS_TRAIN, item_key(Part.JSTS_TRAIN, row)) is not split:
+            continue
+        one, other, likeness = row["sentence1"], row["sentence2"], float(row["label"])
+        if likeness >= _SAME:
+            yield ClaimRow("jsts", "same", "ja", "", one, other, 1)
+            yield ClaimRow("jsts", "same", "ja", "", other, one, 1)
+        elif _NEAR[0] <= likeness <= _NEAR[1]:
+            yield ClaimRow("jsts", "near", "ja", "", one, other, 0, None)
+
+
+_SAME, _NEAR = 4.4, (2.0, 3.0)
+"""Likeness from 0 to 5."""
+CAPTIONS = {"jnli": captions, "jsts": alike}
 
 
 def write_all(folder: Path, *, say: Callable[[str], None] = print, most: int = 0) -> None:
@@ -305,6 +334,7 @@ def write_all(folder: Path, *, say: Callable[[str], None] = print, most: int = 0
             path = path_of(name, split, where=folder)
             if not path.is_file() and not (most and part is Part.COVIDQA):
                 say(f"{path.name}: {write_rows(path, Maker(name).rows(split, most=most)):,} rows")
-        path = path_of("jnli", split, where=folder)
-        if not path.is_file():
-            say(f"{path.name}: {write_rows(path, captions(split)):,} rows")
+        for name, made in CAPTIONS.items():
+            path = path_of(name, split, where=folder)
+            if not path.is_file():
+                say(f"{path.name}: {write_rows(path, made(split)):,} rows")

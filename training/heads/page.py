@@ -18,6 +18,7 @@ _LICENCES = {
     "wiki_en": "Wikipedia paragraphs of HippoRAG, MIT",
     "covidqa": "COVID-QA, Apache-2.0",
     "jnli": "JNLI of JGLUE, CC BY-SA 4.0",
+    "jsts": "JSTS of JGLUE, CC BY-SA 4.0",
 }
 _FILES = ("heads.json", "support.onnx", "heads_fitted_on.txt")
 
