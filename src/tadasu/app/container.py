@@ -234,6 +234,7 @@ class Container:
         """Words and checks answers: the chat model with quotations to fall back on, or quotations alone."""
         from tadasu.answering.generation.chat import ChatWriter, ChatWriterSettings
         from tadasu.answering.generation.compose import AnswerComposer
+        from tadasu.app.reading import open_checker
 
         if self.chat is None:
             return AnswerComposer(self.extractive)
@@ -242,7 +243,7 @@ class Container:
             prompts=self.prompts("answer"),
             settings=ChatWriterSettings(max_tokens=self.settings.chat.max_tokens),
         )
-        return AnswerComposer(writer, fallback=self.extractive)
+        return AnswerComposer(writer, fallback=self.extractive, checker=open_checker(self))
 
     @cached_property
     def extractive(self) -> ExtractiveWriter:

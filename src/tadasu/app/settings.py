@@ -25,6 +25,7 @@ from pydantic_settings import (
 from tadasu.app.sections.answering import (
     AbstentionSection,
     CacheSection,
+    CheckingSection,
     CorrectionSection,
     EncoderSection,
     GradingSection,
@@ -63,6 +64,7 @@ class Settings(BaseSettings):
     refinement: RefinementSection = RefinementSection()
     abstention: AbstentionSection = AbstentionSection()
     chat: ChatSection = ChatSection()
+    checking: CheckingSection = CheckingSection()
     budget: BudgetSection = BudgetSection()
     prices: PricesSection = PricesSection()
     limits: LimitsSection = LimitsSection()

@@ -86,6 +86,15 @@ class Stopwatch:
         self._took += self._ledger.elapsed_ms() - self._since
         self._pieces += 1
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Work within a piece that has a line of its own: its time is not counted here."""
+        began = self._ledger.elapsed_ms()
+        try:
+            yield
+        finally:
+            self._since += self._ledger.elapsed_ms() - began
+
     def finish(self) -> None:
         """Write the line; none where no piece was begun."""
         if self._first is not None:

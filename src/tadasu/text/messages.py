@@ -61,6 +61,7 @@ FINDINGS: dict[str, str] = {
     "wording": "only {what} of its words are in its source",
     "negation": "its source says the opposite",
     "language": "nothing in it can be compared with its source, which is in another language",
+    "support": "a model finds it supported by its source with only {what}",
     "uncited": "it names no source, and none says it",
     "refusal": "it says that something is not known",
 }

@@ -35,9 +35,10 @@ class AnswerComposer:
 
     A sentence whose citations do not support it is tied to the one strip that does, if there is one; otherwise it
     is removed and listed in `Answer.removed`, where `markers` are the evidence numbers that the model wrote.
-    Nothing left means ABSTAINED. With a `fallback`, a writer that fails before its first sentence is replaced, with
-    a warning; one that fails later leaves a shorter answer, with a warning. A budget that does not allow the writer
-    is such a failure. Where the evidence contradicts itself and the answer rests on one side only, both are added.
+    `checker` judges; what quotes is checked by rules alone. Nothing left means ABSTAINED. With a `fallback`, a writer
+    that fails before its first sentence is replaced, with a warning; one that fails later leaves a shorter answer, with
+    a warning. A budget that does not allow the writer is such a failure. Where the evidence contradicts itself and the
+    answer rests on one side only, both are added.
     Warnings are the sentences of `Warned`, which are message ids.
     """
 
@@ -51,9 +52,9 @@ class AnswerComposer:
 
     async def compose(self, task: WritingTask, *, ledger: Ledger) -> AsyncIterator[ComposeEvent]:
         """Write and check one answer; raises a ProviderError only where nothing was released and no fallback is set."""
-        draft = self._draft(task, ledger)
-        writer, warnings = self._writer, set[Warned]()
         checking = Stopwatch(ledger, Stage.CHECK, provider="local", model="grounding")
+        writer, warnings = self._writer, set[Warned]()
+        draft = self._draft(writer, task, ledger, checking)
         try:
             async for event in _written(draft, writer, task, ledger, checking):
                 yield event
@@ -65,7 +66,8 @@ class AnswerComposer:
             elif self._fallback is None:
                 raise
             else:
-                draft, writer = self._draft(task, ledger), self._fallback
+                writer = self._fallback
+                draft = self._draft(writer, task, ledger, checking)
                 warnings.add(Warned.UNAFFORDED if isinstance(failure, _UNAFFORDED) else Warned.REPLACED)
                 async for event in _written(draft, writer, task, ledger, checking):
                     yield event
@@ -80,8 +82,10 @@ class AnswerComposer:
             yield SentenceReleased(answer.text, ())
         yield AnswerFinished(answer)
 
-    def _draft(self, task: WritingTask, ledger: Ledger) -> Draft:
-        return Draft(task, self._checker, ledger=ledger)
+    def _draft(self, writer: AnswerWriter, task: WritingTask, ledger: Ledger, checking: Stopwatch) -> Draft:
+        # What is made of quotations needs no model that reads.
+        checker = _BY_RULES if isinstance(writer, ExtractiveWriter) else self._checker
+        return Draft(task, checker, ledger=ledger, watch=checking)
 
     async def _contradicted(self, draft: Draft, task: WritingTask, checking: Stopwatch) -> list[SentenceReleased]:
         """Both sides of a contradiction in the evidence, where the answer rests on one and says nothing of the other.
@@ -102,6 +106,7 @@ class AnswerComposer:
         return [*shown, *await draft.close()]
 
 
+_BY_RULES = SentenceChecker()
 _UNAFFORDED = (BudgetSpent, PriceUnknown)
 
 

@@ -16,6 +16,7 @@ from tadasu.answering.generation.sentences import Written
 from tadasu.core.answers import Answer, AnswerStatus, CheckedSentence, Citation, Evidence, Reason, Support
 from tadasu.core.documents import Strip
 from tadasu.ports import Ledger, WritingTask
+from tadasu.runtime.ledger import Stopwatch
 
 _BARE_YES_NO = re.compile(r"(?:yes|no|はい|いいえ|ええ)[\s.。,、!！]*", re.IGNORECASE)
 _LEAD = re.compile(r"[:：]\s*\**$")
@@ -69,15 +70,18 @@ class Warned(enum.StrEnum):
     DROPPED = "citations that point at nothing were left out"
     MOVED = "citations were moved to the evidence that supports their sentence"
     REMOVED = "sentences that the evidence does not support were taken out"
+    UNREAD = "the support model failed, so the answer was checked by rules alone"
 
 
 class Draft:
     """The answer so far, and the sentences that wait for the next one: a bare yes, a lead-in, a refusal."""
 
-    def __init__(self, task: WritingTask, checker: SentenceChecker, *, ledger: Ledger) -> None:
+    def __init__(self, task: WritingTask, checker: SentenceChecker, *, ledger: Ledger, watch: Stopwatch) -> None:
         self._task = task
         self._checker = checker
         self._ledger = ledger
+        self._watch = watch
+        self._unread = False
         self._asked = task.query or task.question
         self._by_number = {piece.number: piece for piece in task.evidence}
         self._numbering = Numbering(task.evidence)
@@ -163,6 +167,8 @@ class Draft:
             warnings.add(Warned.MOVED)
         if self._removed:
             warnings.add(Warned.REMOVED)
+        if self._unread:
+            warnings.add(Warned.UNREAD)
         told = tuple(warning.value for warning in Warned if warning in warnings)
         if not any(sentence.support is Support.SUPPORTED for sentence in self._kept):
             silent = not self._removed or self._refused
@@ -186,8 +192,11 @@ class Draft:
     async def _judge(self, sentence: Written, cited: Sequence[int]) -> tuple[grounding.Check, tuple[Evidence, ...]]:
         """The verdict on a sentence and the evidence that holds it up."""
         pieces = [self._by_number[number] for number in cited]
-        judged = await self._checker.judge(sentence.text, pieces, task=self._task, ledger=self._ledger)
+        judged = await self._checker.judge(
+            sentence.text, pieces, task=self._task, ledger=self._ledger, watch=self._watch
+        )
         self._moved = self._moved or judged.moved
+        self._unread = self._unread or judged.unread
         return judged.check, judged.support
 
     def _leads(self, support: Sequence[Evidence]) -> list[Written]:

@@ -114,12 +114,24 @@ def check(sentence: str, strips: Sequence[Strip], *, question: str = "", around:
     return Check(Support.UNSUPPORTED if findings else Support.SUPPORTED, share, tuple(findings))
 
 
-def best_support(sentence: str, evidence: Iterable[Evidence], *, question: str = "") -> Evidence | None:
-    """The one piece of evidence that supports `sentence` by itself, best first; None where no piece does."""
+def quotes(sentence: str, strips: Sequence[Strip], *, question: str = "") -> bool:
+    """Whether `sentence` stands in one of `strips` word for word, and does not begin with a yes or no of its own."""
+    claim, _, _ = _statement(plain(sentence), question)
+    return _ANSWER.match(claim) is None and _verbatim(claim, strips)
+
+
+def best_support(
+    sentence: str, evidence: Iterable[Evidence], *, question: str = "", among: Sequence[Evidence] | None = None
+) -> Evidence | None:
+    """The one piece of evidence that supports `sentence` by itself, best first; None where no piece does.
+
+    `among` is all evidence, where `evidence` is a part of it: names may come from the strips around.
+    """
     pieces = list(evidence)
     found: list[tuple[float, float, int, Evidence]] = []
     for piece in pieces:
-        verdict = check(sentence, [piece.strip], question=question, around=beside([piece], pieces))
+        around = beside([piece], pieces if among is None else among)
+        verdict = check(sentence, [piece.strip], question=question, around=around)
         if verdict.holds:
             found.append((-verdict.share, -piece.score, piece.number, piece))
     return min(found)[3] if found else None

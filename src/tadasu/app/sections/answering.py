@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+
 from pydantic import Field
 
 from tadasu.answering.correction.policy import Reaction, ReservePolicy
@@ -152,3 +154,22 @@ class AbstentionSection(Section):
         0.1, ge=0, le=1, description="Nothing is quoted where the evidence is sufficient with a lower score than this."
     )
     read: bool = Field(default=True, description="Let a model read where the answer stands; false: by rules alone.")
+
+
+class CheckingModel(enum.Enum):
+    """Which model reads sentences beside their sources."""
+
+    SHIPPED = "shipped"
+    NONE = "none"
+
+
+class CheckingSection(Section):
+    """Whether what a chat model wrote is supported by what it cites: rules, then a model that reads both."""
+
+    model: CheckingModel = Field(CheckingModel.SHIPPED, description="shipped, or none: rules alone.")
+    doubt: float = Field(
+        0.4, ge=0, le=1, description="What the rules let through holds from this probability of support on."
+    )
+    trust: float = Field(
+        0.6, ge=0, le=1, description="What the rules refuse for its wording alone holds from this probability on."
+    )
