@@ -19,10 +19,12 @@ from tadasu.core.runs import Run
 from tadasu.core.usage import Stage
 from tadasu.errors import BudgetSpent, ProviderError
 from tadasu.ports import Chance, ChatModel, Ledger, PromptTemplate
+from tadasu.runtime.whole_replies import whole_reply
 from tadasu.text.analyze import content_terms
 from tadasu.text.language import detect
 from tadasu.text.names import proper_names
 from tadasu.text.normalize import fold
+from tadasu.text.replies import aloud
 
 _JAPANESE = re.compile(r"[ぁ-ゖァ-ヺ一-鿿]")
 _NAMES = 3
@@ -64,15 +66,15 @@ class RestateByChat:
         turns = "\n".join(f"- {turn.question}\n  {turn.answer.text}" for turn in history[-_LOOK_BACK:])
         messages = prompt.messages(question=question, conversation=turns, nonce=self._chance.token())
         try:
-            pieces = [
-                delta.text
-                async for delta in self._chat.stream(
-                    messages, max_tokens=_QUERY_TOKENS, temperature=0.0, ledger=ledger, stage=Stage.REWRITE
-                )
-            ]
+            said = await whole_reply(self._chat, messages, max_tokens=_QUERY_TOKENS, ledger=ledger, stage=Stage.REWRITE)
         except (ProviderError, BudgetSpent):
             return by_rules
-        written = "".join(pieces).strip().splitlines()
+        if said.finish == "refusal":
+            return by_rules
+        written = aloud(said.text).splitlines()
+        if said.cut_off:
+            # The last line ends in the middle of a query, or of a thought.
+            written = written[:-1]
         return written[0].strip() if written and written[0].strip() else by_rules
 
 

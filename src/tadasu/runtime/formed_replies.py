@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import replace
-from typing import Any, TypeVar, cast
+from typing import TypeVar
 
 from tadasu.core.usage import Stage
 from tadasu.errors import ContentRefused, ReplyTruncated, ReplyUnreadable
 from tadasu.ports import ChatModel, JsonForm, Ledger, Message
+from tadasu.runtime.whole_replies import Said, whole_reply
 from tadasu.text.language import detect
 from tadasu.text.messages import translate
 from tadasu.text.replies import read_reply
@@ -60,39 +60,30 @@ async def ask_for_object(
     """
     spoken = language or detect(messages[-1].content)
     asked = [*messages[:-1], _formed(messages[-1], form, spoken)]
-    said, finish = await _said(chat, asked, max_tokens=max_tokens, ledger=ledger, stage=stage)
-    found, why = _read(said, read)
+    said = await _said(chat, asked, max_tokens=max_tokens, ledger=ledger, stage=stage)
+    found, why = _read(said.text, read)
     if found:
         return found[0]
-    cut_off = finish == "length"
-    room = max_tokens * _MORE_ROOM if cut_off else max_tokens
-    again = [*asked, *_repair(said, why, form, spoken)]
-    said, finish = await _said(chat, again, max_tokens=room, ledger=ledger, stage=stage)
-    found, why = _read(said, read)
+    room = max_tokens * _MORE_ROOM if said.cut_off else max_tokens
+    again = [*asked, *_repair(said.text, why, form, spoken)]
+    said = await _said(chat, again, max_tokens=room, ledger=ledger, stage=stage)
+    found, why = _read(said.text, read)
     if found:
         return found[0]
-    if finish == "length":
+    if said.cut_off:
         raise ReplyTruncated(provider=chat.id, reason=f"no {form.name} within {room} tokens: {why}")
     raise ReplyUnreadable(provider=chat.id, reason=f"{form.name}: {why}", form=form.name)
 
 
-async def _said(
-    chat: ChatModel, messages: Sequence[Message], *, max_tokens: int, ledger: Ledger, stage: Stage
-) -> tuple[str, str]:
-    """The reply and how it ended."""
-    pieces: list[str] = []
-    finish = ""
-    reply = chat.stream(messages, max_tokens=max_tokens, temperature=0.0, ledger=ledger, stage=stage)
+async def _said(chat: ChatModel, messages: Sequence[Message], *, max_tokens: int, ledger: Ledger, stage: Stage) -> Said:
+    """The reply; one that was cut off before a word is an empty one."""
     try:
-        async with aclosing(cast("Any", reply)):
-            async for delta in reply:
-                pieces.append(delta.text)
-                finish = delta.finish or finish
+        said = await whole_reply(chat, messages, max_tokens=max_tokens, ledger=ledger, stage=stage)
     except ReplyTruncated:
-        return "", "length"
-    if finish == "refusal":
+        return Said("", "length")
+    if said.finish == "refusal":
         raise ContentRefused(provider=chat.id, reason="the model stopped the reply")
-    return "".join(pieces), finish
+    return said
 
 
 def _read(said: str, read: Callable[[Mapping[str, object]], T]) -> tuple[list[T], str]:

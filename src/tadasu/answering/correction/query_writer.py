@@ -16,6 +16,7 @@ from tadasu.core.usage import Stage
 from tadasu.errors import BudgetSpent, TadasuError
 from tadasu.ports import ChatModel, Message, PromptTemplate
 from tadasu.runtime.budget import Budget
+from tadasu.runtime.whole_replies import whole_reply
 from tadasu.text.language import detect
 from tadasu.text.loose_json import find_objects
 from tadasu.text.normalize import fold
@@ -125,16 +126,9 @@ class ChatQueryWriter:
             return "", f"{type(problem).__name__}: {problem}"
 
     async def _reply(self, messages: Sequence[Message], budget: Budget) -> str:
-        pieces: list[str] = []
-        finish = ""
-        async for delta in self._chat.stream(
-            messages, max_tokens=_REPLY_TOKENS, temperature=0.0, ledger=budget, stage=Stage.REWRITE
-        ):
-            pieces.append(delta.text)
-            finish = delta.finish or finish
-        said = "".join(pieces)
+        said = await whole_reply(self._chat, messages, max_tokens=_REPLY_TOKENS, ledger=budget, stage=Stage.REWRITE)
         # A reply that was cut off ends in the middle of a query.
-        return said.rpartition("\n")[0] if finish == "length" else said
+        return said.text.rpartition("\n")[0] if said.cut_off else said.text
 
 
 def read_queries(said: str) -> list[str]:
