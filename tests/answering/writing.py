@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tadasu.answering.generation import AnswerComposer, AnswerFinished, ChatWriter, SentenceReleased
+from tadasu.answering.generation.checking import SentenceChecker
 from tadasu.answering.refinement import GradedPassage
 from tadasu.core.answers import Answer, Evidence
 from tadasu.core.documents import BlockKind, Origin, Passage, Span, Strip
@@ -106,6 +107,11 @@ def chat(*replies: str, cuts: int | Sequence[int] = 3, finish: str = "stop") -> 
     return ChatWriter(ScriptedChat(replies, cuts=cuts, finish=finish), prompts=prompts)
 
 
+def task(question: str, pieces: Sequence[Evidence], *, language: str = "en") -> WritingTask:
+    """What a writer gets, and a checker knows."""
+    return WritingTask(question, language, tuple(pieces), "2026-01-01", "n0nce")
+
+
 async def compose(
     writer: AnswerWriter,
     question: str,
@@ -113,13 +119,14 @@ async def compose(
     *,
     language: str = "en",
     fallback: AnswerWriter | None = None,
+    checker: SentenceChecker | None = None,
     query: str = "",
     verdict: Verdict = Verdict.CORRECT,
 ) -> Answer:
     """The answer; fails where the streamed text is not the final text."""
-    task = WritingTask(question, language, tuple(pieces), "2026-01-01", "n0nce", query=query, verdict=verdict)
+    asked = replace(task(question, pieces, language=language), query=query, verdict=verdict)
     shown, answer = "", None
-    async for event in AnswerComposer(writer, fallback=fallback).compose(task, ledger=Book()):
+    async for event in AnswerComposer(writer, fallback=fallback, checker=checker).compose(asked, ledger=Book()):
         if isinstance(event, SentenceReleased):
             shown += event.text
         elif isinstance(event, AnswerFinished):
