@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from tadasu.answering.conversation import Restate, own_words
@@ -14,7 +15,7 @@ from tadasu.answering.refinery import Asked, Refinery
 from tadasu.answering.small_talk import asks_nothing
 from tadasu.core.answers import Answer, AnswerStatus, Reason
 from tadasu.core.documents import Scope
-from tadasu.core.events import Event, Listener, RunEnded, RunStarted, TextReleased, ignore
+from tadasu.core.events import Event, Listener, RunEnded, RunStarted, TextReleased, TextRevised, ignore
 from tadasu.core.runs import Run, StopReason
 from tadasu.core.usage import Priority
 from tadasu.errors import BudgetSpent
@@ -159,14 +160,17 @@ class Pipeline:
 
     async def _written(self, task: WritingTask, ledger: Ledger, listen: Listener) -> Answer:
         """The answer, its sentences told as they come; what an abstention says is told by the caller, who may go on."""
-        async for event in self.composer.compose(task, ledger=ledger):
-            match event:
-                case SentenceReleased(sentence=None):
-                    pass
-                case SentenceReleased():
-                    listen(TextReleased(event.text, event.citations))
-                case AnswerFinished():
-                    return event.answer
+        async with aclosing(self.composer.compose(task, ledger=ledger)) as events:
+            async for event in events:
+                match event:
+                    case SentenceReleased(sentence=None):
+                        pass
+                    case SentenceReleased():
+                        listen(TextReleased(event.text, event.citations))
+                    case TextRevised():
+                        listen(event)
+                    case AnswerFinished():
+                        return event.answer
         raise AssertionError("a composer ends with AnswerFinished")
 
     def _task(self, question: str, query: str, language: str, refined: Refined, corrected: Corrected) -> WritingTask:

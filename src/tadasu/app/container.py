@@ -232,18 +232,9 @@ class Container:
     @cached_property
     def composer(self) -> AnswerComposer:
         """Words and checks answers: the chat model with quotations to fall back on, or quotations alone."""
-        from tadasu.answering.generation.chat import ChatWriter, ChatWriterSettings
-        from tadasu.answering.generation.compose import AnswerComposer
-        from tadasu.app.reading import open_checker
+        from tadasu.app.writing import open_composer
 
-        if self.chat is None:
-            return AnswerComposer(self.extractive)
-        writer = ChatWriter(
-            self.chat,
-            prompts=self.prompts("answer"),
-            settings=ChatWriterSettings(max_tokens=self.settings.chat.max_tokens),
-        )
-        return AnswerComposer(writer, fallback=self.extractive, checker=open_checker(self))
+        return open_composer(self)
 
     @cached_property
     def extractive(self) -> ExtractiveWriter:

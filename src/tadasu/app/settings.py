@@ -28,6 +28,7 @@ from tadasu.app.sections.answering import (
     CheckingSection,
     CorrectionSection,
     EncoderSection,
+    GenerationSection,
     GradingSection,
     IngestionSection,
     ReaderSection,
@@ -62,6 +63,7 @@ class Settings(BaseSettings):
     web: WebSection = WebSection()
     fetch: FetchSection = FetchSection()
     refinement: RefinementSection = RefinementSection()
+    generation: GenerationSection = GenerationSection()
     abstention: AbstentionSection = AbstentionSection()
     chat: ChatSection = ChatSection()
     checking: CheckingSection = CheckingSection()

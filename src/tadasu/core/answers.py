@@ -78,19 +78,22 @@ class CheckedSentence:
     """A sentence of the answer, the markers it cites, and what the check found.
 
     `findings` name what does not occur in the cited strips (``number 42``, ``name Bosch``), empty when supported.
+    `instead` is what was written in place of a sentence that was taken out, empty where nothing was.
     """
 
     text: str
     markers: tuple[int, ...]
     support: Support
     findings: tuple[str, ...] = ()
+    instead: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The answer as shown. ABSTAINED answers carry a reason and no citations.
 
-    `removed` are sentences that the model wrote and the check took out, with the finding.
+    `removed` are sentences that the model wrote and the check took out, with the finding. A sentence of `sentences`
+    that is UNSUPPORTED is marked so in the text, and cites nothing.
     """
 
     text: str
@@ -108,3 +111,18 @@ class Answer:
             raise ValueError("an answer has a reason exactly when it abstains")
         if self.status is AnswerStatus.ABSTAINED and self.citations:
             raise ValueError("an abstention cites nothing")
+
+    @property
+    def unsupported(self) -> tuple[CheckedSentence, ...]:
+        """The sentences that the model wrote and nothing supports, whatever became of them."""
+        return (*self.removed, *(one for one in self.sentences if one.support is Support.UNSUPPORTED))
+
+    @property
+    def claims(self) -> int:
+        """How many of the model's sentences claim something: the supported and the unsupported ones.
+
+        What took the place of a sentence that was taken out is not counted beside it.
+        """
+        again = sum(bool(one.instead) for one in self.removed)
+        supported = sum(one.support is Support.SUPPORTED for one in self.sentences)
+        return max(supported - again, 0) + len(self.unsupported)

@@ -26,6 +26,7 @@ PLACEHOLDERS: Mapping[str, frozenset[str]] = MappingProxyType(
         "standalone": frozenset({"question", "conversation", "nonce"}),
         "rewrite": frozenset({"question", "tried"}),
         "decompose": frozenset({"question"}),
+        "reword": frozenset({"question", "evidence", "sentence", "findings", "nonce"}),
     }
 )
 """Each prompt's placeholders: a text must hold every one of them and no other."""
@@ -95,7 +96,7 @@ def load(name: str, language: str, *, folder: Path | None = None) -> Prompt:
     """The prompt called `name` in `language`; any language but Japanese gets the English one.
 
     Args:
-        name: ``answer``, ``grade``, ``standalone``, ``rewrite`` or ``decompose``.
+        name: one of PLACEHOLDERS, such as ``answer``.
         language: ``en`` or ``ja``.
         folder: a directory with ``en/answer.md`` and so on, whose files come before the built-in ones.
 

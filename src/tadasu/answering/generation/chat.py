@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
+from typing import Any, cast
 
 from tadasu.answering.generation.citations import defuse
 from tadasu.core.answers import Evidence
@@ -63,17 +65,19 @@ class ChatWriter:
             today=task.today,
             nonce=task.nonce,
         )
-        said, finish = _Aloud(), ""
-        async for delta in self._model.stream(
+        said, finish = Aloud(), ""
+        reply = self._model.stream(
             messages,
             max_tokens=self._settings.max_tokens,
             temperature=self._settings.temperature,
             ledger=ledger,
             stage=Stage.GENERATE,
-        ):
-            finish = delta.finish or finish
-            if text := said.feed(delta.text):
-                yield text
+        )
+        async with aclosing(cast("Any", reply)):
+            async for delta in reply:
+                finish = delta.finish or finish
+                if text := said.feed(delta.text):
+                    yield text
         if finish == "length":
             reason = f"the reply was cut off at {self._settings.max_tokens} tokens"
             raise ProviderAnswerInvalid(provider=self._model.id, reason=reason)
@@ -116,7 +120,7 @@ def _head(piece: Evidence, language: str, nonce: str) -> str:
     return f"[{piece.number}] " + " · ".join(shown)
 
 
-class _Aloud:
+class Aloud:
     """Drops a ``<think>`` block, and the white space after it, at the beginning of a reply."""
 
     __slots__ = ("_held", "_started")
@@ -126,6 +130,7 @@ class _Aloud:
         self._started = False
 
     def feed(self, text: str) -> str:
+        """What of the reply is certain to be said aloud."""
         if self._started:
             return text
         self._held += text

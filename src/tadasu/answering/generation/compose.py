@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias, cast
 
+from tadasu.answering.generation.ahead import Ahead
 from tadasu.answering.generation.checking import SentenceChecker
-from tadasu.answering.generation.citations import MarkerStream
-from tadasu.answering.generation.draft import Draft, SentenceReleased, Warned
+from tadasu.answering.generation.citations import MarkerStream, Token
+from tadasu.answering.generation.draft import Draft, Rules, SentenceReleased, Warned
 from tadasu.answering.generation.extractive import ExtractiveWriter
-from tadasu.answering.generation.sentences import SentenceReader, Written
+from tadasu.answering.generation.sentences import SentenceReader
 from tadasu.core.answers import Answer, AnswerStatus
+from tadasu.core.events import TextRevised
 from tadasu.core.usage import Stage
+from tadasu.core.writing import Release
 from tadasu.errors import BudgetSpent, PriceUnknown, ProviderError
 from tadasu.ports import AnswerWriter, Ledger, WritingTask
 from tadasu.runtime.ledger import Stopwatch
 
-__all__ = ["AnswerComposer", "AnswerFinished", "ComposeEvent", "SentenceReleased", "Warned"]
+__all__ = ["AnswerComposer", "AnswerFinished", "ComposeEvent", "Release", "Rules", "SentenceReleased", "Warned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,54 +31,74 @@ class AnswerFinished:
     answer: Answer
 
 
-ComposeEvent: TypeAlias = SentenceReleased | AnswerFinished
+ComposeEvent: TypeAlias = SentenceReleased | TextRevised | AnswerFinished
 
 
 class AnswerComposer:
     """Lets a writer write, checks each sentence against the strips it cites, and releases what holds.
 
     A sentence whose citations do not support it is tied to the one strip that does, if there is one; otherwise it
-    is removed and listed in `Answer.removed`, where `markers` are the evidence numbers that the model wrote.
-    `checker` judges; what quotes is checked by rules alone. Nothing left means ABSTAINED. With a `fallback`, a writer
-    that fails before its first sentence is replaced, with a warning; one that fails later leaves a shorter answer, with
-    a warning. A budget that does not allow the writer is such a failure. Where the evidence contradicts itself and the
-    answer rests on one side only, both are added.
-    Warnings are the sentences of `Warned`, which are message ids.
+    is removed, by default, and listed in `Answer.removed`, where `markers` are the evidence numbers that the model
+    wrote. `checker` judges; what quotes is checked by rules alone. Nothing left means ABSTAINED. With a `fallback`, a
+    writer that fails before its first sentence is replaced, with a warning; one that fails later leaves a shorter
+    answer, with a warning. A budget that does not allow the writer is such a failure. Where the evidence contradicts
+    itself and the answer rests on one side only, both are added.
+    Warnings are the sentences of `Warned`, which are message ids. `rules` say what else may become of a sentence that
+    nothing supports; they are for what a model wrote, never for quotations. `release` says whether the text is also
+    shown while it is unchecked, by TextRevised: what is released is the same.
     """
 
     def __init__(
-        self, writer: AnswerWriter, *, fallback: AnswerWriter | None = None, checker: SentenceChecker | None = None
+        self,
+        writer: AnswerWriter,
+        *,
+        fallback: AnswerWriter | None = None,
+        checker: SentenceChecker | None = None,
+        rules: Rules | None = None,
+        release: Release = Release.CHECKED,
     ) -> None:
         self._writer = writer
         self._checker = checker or SentenceChecker()
         self._fallback = fallback
+        self._rules = rules or Rules()
+        self._release = release
         self._sides = ExtractiveWriter()
 
-    async def compose(self, task: WritingTask, *, ledger: Ledger) -> AsyncIterator[ComposeEvent]:
-        """Write and check one answer; raises a ProviderError only where nothing was released and no fallback is set."""
+    async def compose(self, task: WritingTask, *, ledger: Ledger) -> AsyncGenerator[ComposeEvent, None]:
+        """Write and check one answer; raises a ProviderError only where nothing was released and no fallback is set.
+
+        Closing the generator cancels the call that the writer has going.
+        """
         checking = Stopwatch(ledger, Stage.CHECK, provider="local", model="grounding")
-        writer, warnings = self._writer, set[Warned]()
+        writer, warnings, ahead = self._writer, set[Warned](), Ahead(self._release)
         draft = self._draft(writer, task, ledger, checking)
         try:
-            async for event in _written(draft, writer, task, ledger, checking):
-                yield event
+            async with aclosing(_written(draft, writer, ahead, task=task, ledger=ledger)) as events:
+                async for event in events:
+                    yield event
         except (ProviderError, BudgetSpent) as failure:
+            with checking:
+                left = await draft.resume(rewording=False)
+                left += await draft.close() if draft.released else []
+            for revised in ahead.become(""):
+                yield revised
+            for released in left:
+                yield released
             if draft.released:
                 warnings.add(Warned.CUT_OFF)
-                for event in await draft.close():
-                    yield event
             elif self._fallback is None:
                 raise
             else:
                 writer = self._fallback
                 draft = self._draft(writer, task, ledger, checking)
                 warnings.add(Warned.UNAFFORDED if isinstance(failure, _UNAFFORDED) else Warned.REPLACED)
-                async for event in _written(draft, writer, task, ledger, checking):
-                    yield event
+                async with aclosing(_written(draft, writer, ahead, task=task, ledger=ledger)) as events:
+                    async for event in events:
+                        yield event
         else:
             if not isinstance(writer, ExtractiveWriter):
-                for event in await self._contradicted(draft, task, checking):
-                    yield event
+                for released in await self._contradicted(draft, task, checking):
+                    yield released
         finally:
             checking.finish()
         answer = await draft.finish(writer.id, warnings)
@@ -84,8 +108,9 @@ class AnswerComposer:
 
     def _draft(self, writer: AnswerWriter, task: WritingTask, ledger: Ledger, checking: Stopwatch) -> Draft:
         # What is made of quotations needs no model that reads.
-        checker = _BY_RULES if isinstance(writer, ExtractiveWriter) else self._checker
-        return Draft(task, checker, ledger=ledger, watch=checking)
+        quotes = isinstance(writer, ExtractiveWriter)
+        checker, rules = (_BY_RULES, Rules()) if quotes else (self._checker, self._rules)
+        return Draft(task, checker, ledger=ledger, watch=checking, rules=rules)
 
     async def _contradicted(self, draft: Draft, task: WritingTask, checking: Stopwatch) -> list[SentenceReleased]:
         """Both sides of a contradiction in the evidence, where the answer rests on one and says nothing of the other.
@@ -98,11 +123,12 @@ class AnswerComposer:
             found = self._sides.contradiction(task)
         if found is None or not draft.lacks(found.sides):
             return []
-        shown: list[SentenceReleased] = []
+        shown = await draft.resume(rewording=False)
         markers, sentences = MarkerStream(), SentenceReader()
         read = [*sentences.feed([*markers.feed("\n\n" + found.text), *markers.finish()]), *sentences.finish()]
         for sentence in read:
-            shown += await _checked(draft, sentence, checking)
+            with checking:
+                shown += await draft.add(sentence)
         return [*shown, *await draft.close()]
 
 
@@ -111,20 +137,32 @@ _UNAFFORDED = (BudgetSpent, PriceUnknown)
 
 
 async def _written(
-    draft: Draft, writer: AnswerWriter, task: WritingTask, ledger: Ledger, checking: Stopwatch
-) -> AsyncIterator[SentenceReleased]:
-    markers, sentences = MarkerStream(), SentenceReader()
-    async for piece in writer.write(task, ledger=ledger):
-        for sentence in sentences.feed(markers.feed(piece)):
-            for event in await _checked(draft, sentence, checking):
+    draft: Draft, writer: AnswerWriter, ahead: Ahead, *, task: WritingTask, ledger: Ledger
+) -> AsyncGenerator[SentenceReleased | TextRevised, None]:
+    """What a reader sees of one writer's text. What is put right and what is released come together."""
+    markers, sentences, checking = MarkerStream(), SentenceReader(), draft.watch
+
+    async def settled(tokens: Sequence[Token], *, last: bool = False) -> list[SentenceReleased | TextRevised]:
+        shown: list[SentenceReleased] = []
+        with checking:
+            for sentence in (*sentences.feed(tokens), *(sentences.finish() if last else ())):
+                shown += await draft.add(sentence)
+        return [*ahead.become(draft.unreleased + sentences.pending, first=not draft.released), *shown]
+
+    async with aclosing(cast("Any", writer.write(task, ledger=ledger))) as pieces:
+        async for piece in pieces:
+            tokens = markers.feed(piece)
+            for revised in ahead.more(
+                "".join(token for token in tokens if isinstance(token, str)), first=not draft.released
+            ):
+                yield revised
+            for event in await settled(tokens):
                 yield event
-    for sentence in (*sentences.feed(markers.finish()), *sentences.finish()):
-        for event in await _checked(draft, sentence, checking):
-            yield event
-    for event in await draft.close():
+    for event in await settled(markers.finish(), last=True):
         yield event
-
-
-async def _checked(draft: Draft, sentence: Written, checking: Stopwatch) -> list[SentenceReleased]:
     with checking:
-        return await draft.add(sentence)
+        rest = [*await draft.resume(), *await draft.close()]
+    for revised in ahead.become(""):
+        yield revised
+    for released in rest:
+        yield released

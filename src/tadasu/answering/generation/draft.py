@@ -5,16 +5,18 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from tadasu.answering.generation import grounding
 from tadasu.answering.generation.abstention import abstain, is_pure_refusal, is_refusal
 from tadasu.answering.generation.checking import SentenceChecker
 from tadasu.answering.generation.citations import Numbering, render
 from tadasu.answering.generation.facts import facts_of
+from tadasu.answering.generation.rewording import Rewording, marked, reworded
 from tadasu.answering.generation.sentences import Written
 from tadasu.core.answers import Answer, AnswerStatus, CheckedSentence, Citation, Evidence, Reason, Support
 from tadasu.core.documents import Strip
+from tadasu.core.writing import Unsupported
 from tadasu.ports import Ledger, WritingTask
 from tadasu.runtime.ledger import Stopwatch
 
@@ -70,22 +72,63 @@ class Warned(enum.StrEnum):
     DROPPED = "citations that point at nothing were left out"
     MOVED = "citations were moved to the evidence that supports their sentence"
     REMOVED = "sentences that the evidence does not support were taken out"
+    REWORDED = "sentences that the evidence does not support were written again"
+    FLAGGED = "sentences that the evidence does not support are marked"
     UNREAD = "the support model failed, so the answer was checked by rules alone"
 
 
-class Draft:
-    """The answer so far, and the sentences that wait for the next one: a bare yes, a lead-in, a refusal."""
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What becomes of a sentence that nothing supports. Without `rewording` nothing can be written again."""
 
-    def __init__(self, task: WritingTask, checker: SentenceChecker, *, ledger: Ledger, watch: Stopwatch) -> None:
+    unsupported: Unsupported = Unsupported.REMOVE
+    rewording: Rewording | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A sentence that waits; with a `doubt` it is one that nothing supports, to be shown with a mark."""
+
+    sentence: Written
+    doubt: grounding.Check | None = None
+
+
+@dataclass(slots=True)
+class _Later:
+    """What waits for the writer to end: while it writes, it may hold the only place at the model."""
+
+    doubted: tuple[Written, grounding.Check]
+    rest: list[Written] = field(default_factory=list)
+
+
+class Draft:
+    """The answer so far, and the sentences that wait for the next one: a bare yes, a lead-in, a refusal.
+
+    A sentence that nothing supports is dealt with by `rules`. One that is to be written again, and all that follow it,
+    wait until the writer has ended (`resume`).
+    """
+
+    def __init__(
+        self,
+        task: WritingTask,
+        checker: SentenceChecker,
+        *,
+        ledger: Ledger,
+        watch: Stopwatch,
+        rules: Rules | None = None,
+    ) -> None:
+        self._rules = rules or Rules()
+        self._later: _Later | None = None
+        self._writing = True
         self._task = task
         self._checker = checker
         self._ledger = ledger
-        self._watch = watch
+        self.watch = watch
         self._unread = False
         self._asked = task.query or task.question
         self._by_number = {piece.number: piece for piece in task.evidence}
         self._numbering = Numbering(task.evidence)
-        self._waiting: list[Written] = []
+        self._waiting: list[_Held] = []
         self._side: tuple[Written, tuple[int, ...]] | None = None
         self._refused = False
         self._moved = False
@@ -100,34 +143,96 @@ class Draft:
 
     async def add(self, sentence: Written) -> list[SentenceReleased]:
         """Check one more sentence; what may be shown now."""
+        if self._later is not None:
+            self._later.rest.append(sentence)
+            return []
         cited = self._numbering.known(sentence.numbers)
         if not cited and _SAYS_NOTHING.fullmatch(sentence.text):
             return []
         if self._waits(sentence, cited):
-            self._waiting.append(sentence)
+            self._waiting.append(_Held(sentence))
             return []
-        yes_no = self._waiting.pop() if self._waiting and _BARE_YES_NO.fullmatch(self._waiting[-1].text) else None
-        if yes_no is not None:
-            sentence = _after(yes_no, sentence)
+        if self._waiting and _BARE_YES_NO.fullmatch(self._waiting[-1].sentence.text):
+            sentence = _after(self._waiting.pop().sentence, sentence)
         verdict, support = await self._judge(sentence, cited)
         if not verdict.holds:
             if is_pure_refusal(sentence.text, self._asked):
                 self._refused = True
-                self._waiting.append(replace(sentence, markers=()))
+                self._waiting.append(_Held(replace(sentence, markers=())))
                 return []
-            self._refused = self._refused or is_refusal(sentence.text)
-            self._remove(sentence, verdict)
-            return []
+            return await self._doubt(sentence, verdict)
         return self._support(sentence, support)
+
+    async def resume(self, *, rewording: bool = True) -> list[SentenceReleased]:
+        """What waited for the writer to end; without `rewording` nothing is written again."""
+        self._writing = False
+        if not rewording:
+            self._rules = Rules()
+        later, self._later = self._later, None
+        if later is None:
+            return []
+        shown = await self._doubt(*later.doubted)
+        for sentence in later.rest:
+            shown += await self.add(sentence)
+        return shown
+
+    async def _doubt(self, sentence: Written, verdict: grounding.Check) -> list[SentenceReleased]:
+        """What becomes of a sentence that nothing supports."""
+        refuses = is_refusal(sentence.text)
+        self._refused = self._refused or refuses
+        policy = Unsupported.REMOVE if _HEADING.match(sentence.text) else self._rules.unsupported
+        if policy is Unsupported.FLAG:
+            held = _Held(sentence, verdict)
+            if self._supported and not self._waiting and self._side is None:
+                return [self._let(held)]
+            self._waiting.append(held)
+            return []
+        if policy is Unsupported.REWRITE and self._rules.rewording is not None and not refuses:
+            if self._writing:
+                self._later = _Later((sentence, verdict))
+                return []
+            return await self._reworded(self._rules.rewording, sentence, verdict)
+        self._remove(sentence, verdict)
+        return []
+
+    async def _reworded(
+        self, rewording: Rewording, sentence: Written, verdict: grounding.Check
+    ) -> list[SentenceReleased]:
+        """Another wording, as far as the evidence supports that one."""
+        with self.watch.paused():
+            written = await reworded(sentence, verdict.findings, by=rewording, task=self._task, ledger=self._ledger)
+        shown: list[SentenceReleased] = []
+        kept: list[str] = []
+        for one in written:
+            found, support = await self._judge(one, self._numbering.known(one.numbers))
+            if found.holds and not _is_frame(one.text) and not is_refusal(one.text):
+                shown += self._support(one, support)
+                kept.append(_without_gaps(one))
+        self._remove(sentence, verdict, instead=" ".join(kept))
+        return shown
+
+    @property
+    def _supported(self) -> bool:
+        return any(sentence.support is Support.SUPPORTED for sentence in self._kept)
+
+    @property
+    def unreleased(self) -> str:
+        """The sentences that wait, as they were written, without their markers."""
+        waiting = [held.sentence for held in self._waiting]
+        if self._side is not None:
+            waiting.append(self._side[0])
+        if self._later is not None:
+            waiting += [self._later.doubted[0], *self._later.rest]
+        return "".join(sentence.gap + _without_gaps(sentence) for sentence in waiting)
 
     def _support(self, sentence: Written, support: Sequence[Evidence]) -> list[SentenceReleased]:
         """What a supported sentence makes certain; one side of a contradiction waits for the other."""
         numbers = tuple(piece.number for piece in support)
-        if self._side is None and any(_DIFFER.search(lead.text) for lead in self._waiting):
+        if self._side is None and any(_DIFFER.search(lead.sentence.text) for lead in self._waiting):
             self._side = sentence, numbers
             return []
         side, self._side = self._side, None
-        shown = [self._release(lead, (), "") for lead in self._leads(support)]
+        shown = [self._let(lead) for lead in self._leads(support)]
         if side is not None:
             shown.append(self._release(*side, ""))
         return [*shown, self._release(sentence, numbers, "")]
@@ -146,9 +251,16 @@ class Draft:
         shown = []
         if self._side is not None:
             (alone, numbers), self._side = self._side, None
-            waiting = [lead for lead in waiting if not _DIFFER.search(lead.text)]
+            waiting = [lead for lead in waiting if not _DIFFER.search(lead.sentence.text)]
             shown.append(self._release(_without_mark(alone), numbers, ""))
-        for sentence in waiting:
+        for held in waiting:
+            sentence = held.sentence
+            if held.doubt is not None:
+                if self._supported:
+                    shown.append(self._let(held))
+                else:
+                    self._remove(sentence, held.doubt)
+                continue
             verdict, support = await self._judge(sentence, self._numbering.known(sentence.numbers))
             if verdict.holds and not _HEADING.match(sentence.text):
                 shown.append(self._release(sentence, tuple(piece.number for piece in support), ""))
@@ -165,12 +277,16 @@ class Draft:
             warnings.add(Warned.DROPPED)
         if self._moved:
             warnings.add(Warned.MOVED)
-        if self._removed:
+        if any(not sentence.instead for sentence in self._removed):
             warnings.add(Warned.REMOVED)
+        if any(sentence.instead for sentence in self._removed):
+            warnings.add(Warned.REWORDED)
+        if any(sentence.support is Support.UNSUPPORTED for sentence in self._kept):
+            warnings.add(Warned.FLAGGED)
         if self._unread:
             warnings.add(Warned.UNREAD)
         told = tuple(warning.value for warning in Warned if warning in warnings)
-        if not any(sentence.support is Support.SUPPORTED for sentence in self._kept):
+        if not self._supported:
             silent = not self._removed or self._refused
             reason = self._task.silence if silent else Reason.UNSUPPORTED
             language = self._task.language
@@ -193,17 +309,21 @@ class Draft:
         """The verdict on a sentence and the evidence that holds it up."""
         pieces = [self._by_number[number] for number in cited]
         judged = await self._checker.judge(
-            sentence.text, pieces, task=self._task, ledger=self._ledger, watch=self._watch
+            sentence.text, pieces, task=self._task, ledger=self._ledger, watch=self.watch
         )
         self._moved = self._moved or judged.moved
         self._unread = self._unread or judged.unread
         return judged.check, judged.support
 
-    def _leads(self, support: Sequence[Evidence]) -> list[Written]:
+    def _leads(self, support: Sequence[Evidence]) -> list[_Held]:
         """The waiting sentences that may stand before a supported one; the others are removed."""
         waiting, self._waiting = self._waiting, []
-        strips, kept = [piece.strip for piece in support], []
-        for lead in waiting:
+        strips, kept = [piece.strip for piece in support], list[_Held]()
+        for held in waiting:
+            if held.doubt is not None:
+                kept.append(held)
+                continue
+            lead = held.sentence
             claims_nothing = facts_of(lead.text).terms <= (_FRAME | facts_of(self._asked).terms)
             verdict = grounding.check(lead.text, strips, question=self._asked)
             if (
@@ -212,7 +332,7 @@ class Draft:
                 or self._only_stands_over(lead.text, strips)
                 or is_pure_refusal(lead.text, self._asked)
             ):
-                kept.append(lead)
+                kept.append(held)
             else:
                 self._remove(lead, verdict)
         return kept
@@ -229,12 +349,21 @@ class Draft:
         known = _FRAME | facts_of(self._asked).terms | facts_of("\n".join(strip.text for strip in strips)).terms
         return 2 * len(facts.terms & known) >= len(facts.terms)
 
-    def _release(self, sentence: Written, numbers: Sequence[int], finding: str) -> SentenceReleased:
+    def _let(self, held: _Held) -> SentenceReleased:
+        """Release what waited for others: without a citation, and with a mark where nothing supports it."""
+        return self._release(held.sentence, (), "", doubt=held.doubt)
+
+    def _release(
+        self, sentence: Written, numbers: Sequence[int], finding: str, *, doubt: grounding.Check | None = None
+    ) -> SentenceReleased:
         text, shown = self._shown(sentence, numbers)
+        text = text if doubt is None else marked(_without_gaps(sentence), self._task.language)
         gap = "" if not self._pieces else _gap(self._pieces[-1], sentence)
         self._pieces.append(gap + text)
         support = Support.SUPPORTED if numbers else Support.UNCITED
-        findings = (finding,) if finding else ()
+        findings: tuple[str, ...] = (finding,) if finding else ()
+        if doubt is not None:
+            support, findings = Support.UNSUPPORTED, doubt.findings
         checked = CheckedSentence(_without_gaps(sentence), tuple(sorted(set(shown))), support, findings)
         self._kept.append(checked)
         return SentenceReleased(gap + text, self._numbering.citations(), checked)
@@ -261,9 +390,9 @@ class Draft:
             out = _with_markers(out, markers, rest="")
         return out.strip(), shown
 
-    def _remove(self, sentence: Written, verdict: grounding.Check) -> None:
+    def _remove(self, sentence: Written, verdict: grounding.Check, *, instead: str = "") -> None:
         self._removed.append(
-            CheckedSentence(_without_gaps(sentence), sentence.numbers, verdict.support, verdict.findings)
+            CheckedSentence(_without_gaps(sentence), sentence.numbers, verdict.support, verdict.findings, instead)
         )
 
 

@@ -63,6 +63,11 @@ class SentenceReader:
                     done.extend(self._take(len(self._text) - _LOOKAHEAD))
         return done
 
+    @property
+    def pending(self) -> str:
+        """What was read and is no sentence yet."""
+        return self._gap + self._text
+
     def finish(self) -> list[Written]:
         """What is left when the stream has ended."""
         done = self._take(len(self._text))

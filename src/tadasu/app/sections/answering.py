@@ -11,6 +11,7 @@ from tadasu.app.sections.fields import Names, Section
 from tadasu.core.grades import VerdictRule
 from tadasu.core.refining import EvidenceOrder, Strength
 from tadasu.core.scores import ScoreScale
+from tadasu.core.writing import Release, Unsupported
 
 
 class ReaderSection(Section):
@@ -144,6 +145,20 @@ class RefinementSection(Section):
     )
     restore: bool = Field(
         default=True, description="Where a HIGH passage is there and nothing was found, try once more with it whole."
+    )
+
+
+class GenerationSection(Section):
+    """How answers of a chat model are checked and shown."""
+
+    unsupported: Unsupported = Field(
+        Unsupported.REMOVE,
+        description="A sentence that nothing supports. remove; rewrite: the model writes it once more, which is checked"
+        " again; flag: shown with a mark and without a citation.",
+    )
+    release: Release = Field(
+        Release.CHECKED,
+        description="checked: text is told sentence by sentence; at_once: as it is written, corrected by an event.",
     )
 
 

@@ -1,0 +1,34 @@
+"""Who words answers and how they are checked, as the workspace's settings choose it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tadasu.answering.generation.compose import AnswerComposer
+    from tadasu.app.container import Container
+
+
+def open_composer(container: Container) -> AnswerComposer:
+    """The chat model with quotations to fall back on, or quotations alone."""
+    from tadasu.answering.generation.chat import ChatWriter, ChatWriterSettings
+    from tadasu.answering.generation.compose import AnswerComposer, Rules
+    from tadasu.answering.generation.rewording import ChatRewording
+    from tadasu.app.reading import open_checker
+
+    chosen, chat = container.settings.generation, container.chat
+    if chat is None:
+        return AnswerComposer(container.extractive, release=chosen.release)
+    writer = ChatWriter(
+        chat,
+        prompts=container.prompts("answer"),
+        settings=ChatWriterSettings(max_tokens=container.settings.chat.max_tokens),
+    )
+    rewording = ChatRewording(chat, container.prompts("reword"))
+    return AnswerComposer(
+        writer,
+        fallback=container.extractive,
+        checker=open_checker(container),
+        rules=Rules(chosen.unsupported, rewording),
+        release=chosen.release,
+    )
