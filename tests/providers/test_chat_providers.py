@@ -330,12 +330,13 @@ async def test_an_event_may_be_cut_and_ended_anywhere() -> None:
             assert said(await reply(chat, Book())) == "保証は 36 か月。"
 
 
-async def test_models_that_take_no_temperature_are_not_given_one_again() -> None:
+@pytest.mark.parametrize("provider", ["openai", "anthropic", "bedrock"])
+async def test_models_that_take_no_temperature_are_not_given_one_again(provider: str) -> None:
     refusal = Fail(400, "`temperature` is deprecated for this model.")
-    async with talking("anthropic", refusal, Say("ok")) as (chat, server):
+    async with talking(provider, refusal, Say("ok")) as (chat, server):
         assert said(await reply(chat, Book())) == "ok"
         await reply(chat, Book())
-    assert ["temperature" in one for one in server.requests] == [True, False, False]
+    assert ["temperature" in json.dumps(one) for one in server.requests] == [True, False, False]
 
 
 def _plain(body: dict[str, Any], *unknown: str) -> Fail | Say:
@@ -393,6 +394,18 @@ async def test_bedrock_needs_a_region_and_an_account(monkeypatch: pytest.MonkeyP
         assert chat.missing_key == "AWS_ACCESS_KEY_ID"
         monkeypatch.setenv("AWS_PROFILE", "work")
         assert chat.missing_key == ""
+
+
+async def test_bedrock_takes_a_key_of_its_own_without_an_account(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    monkeypatch.setenv("AWS_BEARER_TOKEN_BEDROCK", "b-1")
+    async with talking("bedrock", Say("ok")) as (chat, server):
+        assert chat.missing_key == ""
+        # boto3 takes the key, and sends it over TLS only, which the server on loopback does not speak.
+        with pytest.raises(ProviderRefused, match="Bearer authorization requires an HTTPS endpoint"):
+            await reply(chat, Book())
+        assert server.requests == []
 
 
 def test_the_framing_of_aws_is_as_their_own_reader_reads_it() -> None:

@@ -42,10 +42,11 @@ except ImportError as _error:
 
 T = TypeVar("T")
 VARIABLE: Final = "AWS_ACCESS_KEY_ID"
+_OWN_KEY: Final = "AWS_BEARER_TOKEN_BEDROCK"
 _ACCOUNTS: Final = (
     VARIABLE,
+    _OWN_KEY,
     "AWS_PROFILE",
-    "AWS_BEARER_TOKEN_BEDROCK",
     "AWS_WEB_IDENTITY_TOKEN_FILE",
     "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
     "AWS_CONTAINER_CREDENTIALS_FULL_URI",
@@ -83,6 +84,8 @@ class BedrockWire:
         self._opening = threading.Lock()
         self._forms = Structured.TOOL in settings.ways
         """Whether the model takes tools; some turn them down."""
+        self._warm = True
+        """Whether it takes a temperature; some turn it down."""
 
     @property
     def name(self) -> str:
@@ -128,20 +131,29 @@ class BedrockWire:
                     for delta in self._deltas(event):
                         yield delta
             except ProviderRefused as error:
-                if "toolConfig" not in asked or error.details.get("status") != 400 or "tool" not in str(error).lower():
+                if error.details.get("status") != 400 or not self._learnt(str(error).lower(), asked):
                     raise
-                self._forms = False
             else:
                 return
             finally:
                 call.close()
+
+    def _learnt(self, told: str, asked: Mapping[str, Any]) -> bool:
+        """Whether the refusal names something that can be left out, which it is from now on."""
+        if self._warm and "temperature" in told:
+            self._warm = False
+            return True
+        if "toolConfig" in asked and "tool" in told:
+            self._forms = False
+            return True
+        return False
 
     def _request(self, messages: Sequence[Message], *, max_tokens: int, temperature: float) -> dict[str, Any]:
         system, said = turns(messages)
         request: dict[str, Any] = {
             "modelId": self._settings.model,
             "messages": [{"role": message.role, "content": [{"text": message.content}]} for message in said],
-            "inferenceConfig": {"maxTokens": max_tokens, "temperature": temperature},
+            "inferenceConfig": {"maxTokens": max_tokens, **({"temperature": temperature} if self._warm else {})},
         }
         if system:
             request["system"] = [{"text": system}]
@@ -167,7 +179,8 @@ class BedrockWire:
         core = botocore.session.Session()
         core.register_component("data_loader", _DESCRIPTIONS)
         session = boto3.session.Session(botocore_session=core)
-        if session.get_credentials() is None:
+        # A key of Bedrock's own needs no account.
+        if not os.environ.get(_OWN_KEY, "").strip() and session.get_credentials() is None:
             raise KeyMissing(provider=self.name, variable=VARIABLE, setting="the AWS account", billable=False)
         return session.client(
             "bedrock-runtime",
@@ -248,7 +261,7 @@ class BedrockWire:
 
 def _without_keys(text: str) -> str:
     """`text` without what the environment holds of keys."""
-    for name in (VARIABLE, "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_BEARER_TOKEN_BEDROCK"):
+    for name in (VARIABLE, "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", _OWN_KEY):
         secret = os.environ.get(name, "").strip()
         text = text.replace(secret, "…") if secret else text
     return text
