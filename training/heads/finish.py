@@ -55,7 +55,7 @@ def load(run: Path, *, model: Path, encoder: Path) -> Trained:
     student = read_student(model, encoder=encoder)
     network = SupportNetwork(student, HeadShape(**kept["network"]["shape"]))
     restore(network, kept["network"])
-    return Trained(network.eval(), student, {name: kept[name] for name in ("plan", "progress")})
+    return Trained(network.eval(), student, {name: kept.get(name) for name in ("plan", "progress", "before")})
 
 
 def onnx_scorer(model: bytes) -> Scorer:
@@ -186,5 +186,5 @@ def write(
     told = support(run, claims, model, encoder=encoder, version=version, say=say, rows=40 if smoke else 400)
     told["spans"] = span_rule(rows, model, encoder=encoder, say=say, groups=4 if smoke else 120)
     (run / "heads_figures.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-    page.write(model / "heads.md", told, claims=claims, command=COMMAND)
+    page.write(model / "heads.md", told, claims=claims, command=COMMAND, notes=run / "notes.md")
     return told

@@ -25,7 +25,7 @@ from training.feature_evaluation import auc
 from training.grader.batches import pad_rows
 from training.grader.student import OUTSIDE
 from training.heads.claims import ClaimRow, read_rows
-from training.heads.network import HeadNetwork, HeadShape, Support, restore, saved
+from training.heads.network import HeadShape, Support, SupportNetwork, restore, saved
 from training.heads.pairs import ClaimBatch, ClaimEncoder, ClaimPair, batches
 
 CHECKPOINT, LOG = "support.pt", "support_log.jsonl"
@@ -118,12 +118,13 @@ class HeadProgress:
 class HeadTraining:
     """One run: a network, its plan, the folder of rows, and the folder that checkpoint and log go to."""
 
-    file, log = CHECKPOINT, LOG
-
-    def __init__(self, network: HeadNetwork, plan: HeadPlan, encoder: Any, *, rows: Path, out: Path) -> None:
+    def __init__(
+        self, network: SupportNetwork, plan: HeadPlan, encoder: ClaimEncoder, *, rows: Path, out: Path
+    ) -> None:
         self.network = network
         self.plan = plan
         self.progress = HeadProgress()
+        self._before: HeadProgress | None = None
         self._encoder = encoder
         self._folder = rows
         self._out = out
@@ -137,12 +138,12 @@ class HeadTraining:
     @property
     def checkpoint(self) -> Path:
         """The file to resume from."""
-        return self._out / self.file
+        return self._out / CHECKPOINT
 
     def forget(self) -> None:
         """Remove checkpoint and log, to begin anew."""
         self.checkpoint.unlink(missing_ok=True)
-        (self._out / self.log).unlink(missing_ok=True)
+        (self._out / LOG).unlink(missing_ok=True)
 
     def resume(self) -> bool:
         """Go on from the checkpoint, if there is one."""
@@ -152,13 +153,16 @@ class HeadTraining:
         restore(self.network, kept["network"])
         self._optimizer.load_state_dict(kept["optimizer"])
         self.progress = HeadProgress(**kept["progress"])
+        self._before = HeadProgress(**kept["before"]) if kept.get("before") else None
         # What was read before is not read again first.
         self._draw_anew(self.plan.seed + self.progress.steps)
         return True
 
     def begin_with(self, checkpoint: Path) -> None:
-        """Take over the numbers of an earlier run; rates, rows and time begin anew."""
-        restore(self.network, torch.load(checkpoint, weights_only=True)["network"])
+        """Take over the numbers of an earlier run; rates, rows and time begin anew, and checkpoints tell of it."""
+        kept = torch.load(checkpoint, weights_only=True)
+        restore(self.network, kept["network"])
+        self._before = HeadProgress(**kept["progress"])
         self._draw_anew(self.plan.seed + _ANOTHER)
 
     def _draw_anew(self, seed: int) -> None:
@@ -187,7 +191,7 @@ class HeadTraining:
         self.save()
         self.evaluate(say)
 
-    def batches(self, say: Callable[[str], None]) -> Iterator[Any]:
+    def batches(self, say: Callable[[str], None]) -> Iterator[ClaimBatch]:
         """Batches without end."""
         while True:
             for line in self._rows.refresh():
@@ -200,7 +204,7 @@ class HeadTraining:
                 pool.append(pair)
             yield from batches(pool, tokens=self.plan.tokens, seed=self.plan.seed + self.progress.steps)
 
-    def step(self, batch: Any) -> dict[str, float]:
+    def step(self, batch: ClaimBatch) -> dict[str, float]:
         """One step; gives the losses."""
         self.network.train()
         for group in self._optimizer.param_groups:
@@ -217,7 +221,7 @@ class HeadTraining:
             self._told[name] = value if name not in self._told else 0.98 * self._told[name] + 0.02 * value
         return told_now
 
-    def losses_of(self, batch: Any) -> dict[str, Tensor]:
+    def losses_of(self, batch: ClaimBatch) -> dict[str, Tensor]:
         """Every loss of a batch by its name, weighted."""
         with torch.autocast("cpu", torch.bfloat16):
             scores = self.network(torch.from_numpy(batch.ids))
@@ -233,7 +237,8 @@ class HeadTraining:
     def save(self) -> None:
         """Write the checkpoint; whoever reads it meanwhile sees the last one."""
         half = self.checkpoint.with_suffix(".part")
-        kept = {"network": saved(self.network), "optimizer": self._optimizer.state_dict()}
+        kept: dict[str, Any] = {"network": saved(self.network), "optimizer": self._optimizer.state_dict()}
+        kept["before"] = asdict(self._before) if self._before else None
         kept |= {"progress": asdict(self.progress), "plan": json.loads(json.dumps(asdict(self.plan)))}
         torch.save(kept, half)
         half.replace(self.checkpoint)
@@ -252,7 +257,7 @@ class HeadTraining:
     def note(self, found: dict[str, dict[str, float]]) -> None:
         """Add figures to the log of the run."""
         line: dict[str, Any] = {**asdict(self.progress), "losses": {k: round(v, 4) for k, v in self._told.items()}}
-        with (self._out / self.log).open("a", encoding="utf-8") as lines:
+        with (self._out / LOG).open("a", encoding="utf-8") as lines:
             lines.write(json.dumps({**line, "figures": found}) + "\n")
 
     def _line(self) -> str:
@@ -284,7 +289,7 @@ Scorer = Callable[[NDArray[np.int64]], NDArray[np.float32]]
 """Padded ids to one logit of support per row."""
 
 
-def torch_scorer(network: HeadNetwork) -> Scorer:
+def torch_scorer(network: SupportNetwork) -> Scorer:
     """The network itself, in 16 bits."""
 
     def score(ids: NDArray[np.int64]) -> NDArray[np.float32]:

@@ -75,10 +75,10 @@ class _Moved(nn.Module):
         return result
 
 
-class HeadNetwork(nn.Module):
-    """A head over a trained `student`, whose own numbers are frozen; `ids` as the student takes them."""
+class SupportNetwork(nn.Module):
+    """Whether a source supports a claim: a head over a trained `student`, whose own numbers are frozen."""
 
-    def __init__(self, student: Student, shape: HeadShape, *, numbers: int, seed: int = 1) -> None:
+    def __init__(self, student: Student, shape: HeadShape, *, seed: int = 1) -> None:
         super().__init__()
         torch.manual_seed(seed)
         self.shape = shape
@@ -86,14 +86,14 @@ class HeadNetwork(nn.Module):
         sizes = student.shape
         count = shape.stop - shape.start
         self.moved = nn.ModuleList(_Moved(sizes.hidden, sizes.feed_forward, shape.rank) for _ in range(count))
-        self.head = nn.Linear(sizes.hidden, numbers)
+        self.head = nn.Linear(sizes.hidden, HEADS)
         self.share = nn.Parameter(torch.ones(1))
         with torch.no_grad():
             self.head.weight.normal_(0.0, 0.02)
-            self.head.bias.zero_()
+            self.head.bias.copy_(torch.tensor([_PRIOR, 0.0, 0.0]))
 
-    def read(self, ids: Tensor) -> tuple[Tensor, Tensor]:
-        """The head's numbers per token (batch, sequence, numbers), and the tokens' segments."""
+    def forward(self, ids: Tensor) -> Support:
+        """Logits of a batch of pairs; `ids` as the student takes them."""
         trunk = self.trunk
         seen = ids != trunk.shape.pad
         mask = None if bool(seen.all()) else seen[:, None, None, :]
@@ -106,25 +106,7 @@ class HeadNetwork(nn.Module):
                 hidden = layer(hidden, mask)
         for moved, layer in zip(self.moved, trunk.layers[self.shape.start : self.shape.stop], strict=True):
             hidden = moved.run(layer, hidden, mask)  # type: ignore[operator]
-        return self.head(hidden).float(), segment
-
-    def trained(self) -> dict[str, Tensor]:
-        """What is trained, by name."""
-        return {name: one for name, one in self.named_parameters() if not name.startswith("trunk.")}
-
-
-class SupportNetwork(HeadNetwork):
-    """Whether a source supports a claim."""
-
-    def __init__(self, student: Student, shape: HeadShape, *, seed: int = 1) -> None:
-        super().__init__(student, shape, numbers=HEADS, seed=seed)
-        with torch.no_grad():
-            self.head.bias.copy_(torch.tensor([_PRIOR, 0.0, 0.0]))
-
-    def forward(self, ids: Tensor) -> Support:
-        """Logits of a batch of pairs."""
-        heads, segment = self.read(ids)
-        return self.pooled(heads, (segment == 0) & (ids > self.trunk.shape.last_special))
+        return self.pooled(self.head(hidden).float(), (segment == 0) & (ids > trunk.shape.last_special))
 
     def pooled(self, heads: Tensor, claimed: Tensor) -> Support:
         """Logits from the three numbers that the head gives per token."""
@@ -132,44 +114,17 @@ class SupportNetwork(HeadNetwork):
         near = (tokens.softmax(dim=1) * heads[..., 1]).sum(dim=1)
         return Support(-(self.share * tokens.logsumexp(dim=1) + near + heads[:, 0, 2]), tokens)
 
-
-@dataclass(frozen=True, slots=True)
-class Places:
-    """Logits of a batch: `pairs` (batch,), that an answer is there; `starts`, `ends`, `tokens` (batch, sequence)."""
-
-    pairs: Tensor
-    starts: Tensor
-    ends: Tensor
-    tokens: Tensor
+    def trained(self) -> dict[str, Tensor]:
+        """What is trained, by name."""
+        return {name: one for name, one in self.named_parameters() if not name.startswith("trunk.")}
 
 
-class SpanNetwork(HeadNetwork):
-    """Where an answer begins and ends; it begins as the student's own head, which says which tokens belong to one."""
-
-    def __init__(self, student: Student, shape: HeadShape, *, seed: int = 1) -> None:
-        super().__init__(student, shape, numbers=HEADS + 2, seed=seed)
-        with torch.no_grad():
-            self.head.weight[:HEADS].copy_(student.head.weight)
-            self.head.bias[:HEADS].copy_(student.head.bias)
-            self.share.copy_(student.share)
-            for extra in (HEADS, HEADS + 1):
-                self.head.weight[extra].copy_(student.head.weight[0])
-
-    def forward(self, ids: Tensor) -> Places:
-        """Logits of a batch of pairs."""
-        heads, segment = self.read(ids)
-        words = (segment == 1) & (ids > self.trunk.shape.last_special)
-        tokens, starts, ends = (heads[..., n].masked_fill(~words, OUTSIDE) for n in (0, HEADS, HEADS + 1))
-        near = (tokens.softmax(dim=1) * heads[..., 1]).sum(dim=1)
-        return Places(self.share * tokens.logsumexp(dim=1) + near + heads[:, 0, 2], starts, ends, tokens)
-
-
-def saved(network: HeadNetwork) -> dict[str, Any]:
+def saved(network: SupportNetwork) -> dict[str, Any]:
     """What `torch.save` keeps: the shape and the numbers that are trained."""
     return {"shape": asdict(network.shape), "state": {n: v.detach().clone() for n, v in network.trained().items()}}
 
 
-def restore(network: HeadNetwork, kept: Mapping[str, Any]) -> None:
+def restore(network: SupportNetwork, kept: Mapping[str, Any]) -> None:
     """Take over the numbers that `saved` kept; raises ValueError where they are of another shape."""
     if kept["shape"] != asdict(network.shape):
         raise ValueError(f"the checkpoint is of another shape: {kept['shape']}")

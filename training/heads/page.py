@@ -23,9 +23,12 @@ _LICENCES = {
 _FILES = ("heads.json", "support.onnx", "heads_fitted_on.txt")
 
 
-def write(path: Path, told: Mapping[str, Any], *, claims: Path, command: str) -> None:
-    """Write the page beside the files it is about."""
-    path.write_text("\n".join(_lines(path.parent, told, claims, command)) + "\n", encoding="utf-8")
+def write(path: Path, told: Mapping[str, Any], *, claims: Path, command: str, notes: Path) -> None:
+    """Write the page beside the files it is about; `notes` is a list of a run's own limits, where there is one."""
+    lines = _lines(path.parent, told, claims, command)
+    if notes.is_file():
+        lines += notes.read_text(encoding="utf-8").splitlines()
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def _lines(folder: Path, told: Mapping[str, Any], claims: Path, command: str) -> list[str]:
@@ -56,7 +59,8 @@ def _lines(folder: Path, told: Mapping[str, Any], claims: Path, command: str) ->
         "",
         *_wrapped(
             f"""Trained for {progress["seconds"] / 60:.0f} minutes on {plan["threads"]} thread(s):
-            {progress["pairs"]:,} pairs, seed {plan["seed"]}; what the clock cuts off is not the same twice. {_ROWS}"""
+            {progress["pairs"]:,} pairs, seed {plan["seed"]}; what the clock cuts off is not the same twice.
+            {_begun(told["before"])} {_ROWS}"""
         ),
         "",
         "| rows | right | wrong | made from |",
@@ -107,6 +111,12 @@ _READER = (
     "answer; *among*: with the right passage among up to four others; *AUC*: passages with the answer against "
     "others."
 )
+
+
+def _begun(before: Mapping[str, Any] | None) -> str:
+    if not before:
+        return ""
+    return f"It began with the numbers of a run of {before['pairs']:,} pairs in {before['seconds'] / 60:.0f} minutes."
 
 
 def _wrapped(text: str) -> list[str]:
