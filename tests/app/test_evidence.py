@@ -111,7 +111,8 @@ def test_strength_and_what_goes_before_it(tmp_path: Path) -> None:
         refinement_settings(container(tmp_path, f"[refinement]\n{text}\n").settings)
         for text in ("", 'strength = "strong"', 'strength = "strong"\nstrip_threshold = 0.01', 'order = "edges"')
     )
-    assert strong.strip_threshold > mild.strip_threshold > own.strip_threshold == 0.01
+    assert strong.share("en") > mild.share("en") > 0
+    assert (own.strip_threshold, own.share("en")) == (0.01, 0.0)
     assert own.neighbours == strong.neighbours
     assert edges.order is EvidenceOrder.EDGES
     with pytest.raises(SettingsInvalid, match="strength"):

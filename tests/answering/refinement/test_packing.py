@@ -16,6 +16,8 @@ from tadasu.core.refining import EvidenceOrder, Strength
 from tadasu.core.runs import StripFate
 from tests.answering.writing import Words, graded, passage
 
+EN = ["The limit is 10 MPa. ", "Blue is its colour. ", "Round is its form. "]
+JA = ["上限は10 MPaです。", "色は青です。", "形は丸です。"]
 EDGES = RefinementSettings(order=EvidenceOrder.EDGES)
 
 
@@ -85,6 +87,36 @@ class TestRoom:
         assert not kept & dropped
 
 
+class TestShares:
+    @pytest.mark.parametrize("text", [EN, JA])
+    def test_a_strip_counts_with_its_passage_and_against_the_best_of_all(self, text: list[str]) -> None:
+        shares = RefinementSettings(strip_threshold=0.0, shares={"en": 0.2}, neighbours=0)
+        good, doubtful = passage(text, name="a"), passage([f"{one}!" for one in text], name="b")
+        refined = refine(
+            [graded(good, 0.9, [0.5, 0.09, 0.12]), graded(doubtful, 0.4, [0.2, 0.3, 0.1])],
+            counter=Words(),
+            settings=shares,
+        )
+        # The best is 0.5 * 0.9; a fifth of it is 0.09.
+        assert [piece.strip.id for piece in refined.evidence] == ["a.0", "a.2", "b.1"]
+        told = {record.strip.id: record.detail for record in refined.records}
+        assert told["a.2"] == "0.108 with its passage >= 0.090"
+        assert told["b.0"] == "0.080 with its passage < 0.090"
+
+    def test_each_language_has_its_own_share_and_others_the_mildest(self) -> None:
+        settings_ = RefinementSettings(shares={"en": 0.08, "ja": 0.13})
+        assert [settings_.share(language) for language in ("en", "ja", "und")] == [0.08, 0.13, 0.08]
+        assert RefinementSettings().share("en") == 0.0
+        with pytest.raises(ValueError, match="shares"):
+            RefinementSettings(shares={"en": 2.0})
+
+    def test_passages_without_scores_are_whole_beside_those_with(self) -> None:
+        shares = RefinementSettings(strip_threshold=0.0, shares={"en": 0.5}, neighbours=0)
+        found = [graded(passage(EN, name="a"), 0.9, [0.9, 0.0, 0.0]), graded(passage(JA, name="b"), 0.4)]
+        ids = [piece.strip.id for piece in refine(found, counter=Words(), settings=shares).evidence]
+        assert ids == ["a.0", "b.0", "b.1", "b.2"]
+
+
 class TestStrength:
     def test_off_keeps_whole_passages_mild_less_and_strong_least(self) -> None:
         text = ["Intro line here. ", "The limit is 10 MPa. ", "Blue it is. ", "Sold in Kyoto. ", "Round it is."]
@@ -93,13 +125,14 @@ class TestStrength:
             len(refine([one], counter=Words(), settings=of_strength(strength)).evidence)
             for strength in (Strength.OFF, Strength.MILD, Strength.STRONG)
         ]
-        assert kept[0] == 5
-        assert kept[0] > kept[1] > kept[2] >= 1
+        assert kept == [5, 2, 1]
 
     def test_what_is_set_by_itself_goes_before_the_strength(self) -> None:
         own = of_strength(Strength.STRONG, neighbours=3, token_budget=7)
         assert (own.neighbours, own.token_budget) == (3, 7)
-        assert own.strip_threshold == of_strength(Strength.STRONG).strip_threshold
+        assert own.shares == of_strength(Strength.STRONG).shares
+        threshold = of_strength(Strength.STRONG, strip_threshold=0.2)
+        assert (threshold.strip_threshold, threshold.shares) == (0.2, {})
         with pytest.raises(ValueError, match="strip_threshold"):
             of_strength(Strength.MILD, strip_threshold=2.0)
 
@@ -116,6 +149,8 @@ class TestStrength:
 
 _A74: dict[str, Any] = {
     "strip_threshold": 0.05,
+    "shares": {"en": 0.95},
+    "units": False,
     "neighbours": 0,
     "token_budget": 12,
     "keep_at_least": 3,
@@ -128,11 +163,11 @@ _A74: dict[str, Any] = {
 def test_a74_every_setting_of_refinement_changes_the_evidence(field: str) -> None:
     first = ["The pump is blue and large and old. ", "Sold in Kyoto. ", "Limits are 10 MPa. ", "Nobody knows. ", "Far."]
     second = ["The pump is blue and large and old, as everybody here knows well. ", "Another. ", "Last words."]
-    third = ["Third words here. ", "And more of them."]
+    third = ["- Third words here.\n", "- And more of them.\n", "- And yet more.\n"]
     found = [
-        graded(passage(first, name="a"), 0.9, [0.9, 0.1, 0.1, 0.1, 0.1]),
+        graded(passage(first, name="a"), 0.9, [0.9, 0.1, 0.1, 0.1, 0.3]),
         graded(passage(second, name="b"), 0.8, [0.8, 0.1, 0.1]),
-        graded(passage(third, name="c"), 0.7, [0.7, 0.1]),
+        graded(passage(third, name="c"), 0.7, [0.7, 0.1, 0.1]),
     ]
     usual, other = RefinementSettings(), replace(RefinementSettings(), **{field: _A74[field]})
     a, b = (refine(found, counter=Words(), settings=one) for one in (usual, other))

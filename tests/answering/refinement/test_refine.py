@@ -86,7 +86,7 @@ def test_a_heading_goes_with_its_first_strip(text: list[str], heading: str) -> N
 @pytest.mark.parametrize("head", ["| Model | Limit |\n", "| 型番 | 上限 |\n"])
 def test_a_table_row_brings_the_head_of_its_table(head: str) -> None:
     table = passage([head, "| A-1 | 10 |\n", "| A-2 | 20 |\n", "| A-3 | 30 |\n"], kind=BlockKind.TABLE)
-    assert fates(graded(table, 0.9, [0.1, 0.1, 0.1, 0.9]), neighbours=0) == [
+    assert fates(graded(table, 0.9, [0.1, 0.1, 0.1, 0.9]), neighbours=0, units=False) == [
         "neighbour",
         "below_threshold",
         "below_threshold",
@@ -96,7 +96,7 @@ def test_a_table_row_brings_the_head_of_its_table(head: str) -> None:
 
 def test_a_table_amid_text_brings_its_head_and_rows_with_labels_bring_none() -> None:
     amid = passage(["Intro. ", "| Model | Limit |\n", "| A-1 | 10 |\n", "| A-2 | 20 |\n", "Outro."])
-    assert fates(graded(amid, 0.9, [0.1, 0.1, 0.1, 0.9, 0.1]), neighbours=0) == [
+    assert fates(graded(amid, 0.9, [0.1, 0.1, 0.1, 0.9, 0.1]), neighbours=0, units=False) == [
         "below_threshold",
         "neighbour",
         "below_threshold",
@@ -104,7 +104,7 @@ def test_a_table_amid_text_brings_its_head_and_rows_with_labels_bring_none() -> 
         "below_threshold",
     ]
     labelled = passage(["Model: A-1 | Limit: 10\n", "Model: A-2 | Limit: 20\n"], kind=BlockKind.TABLE)
-    assert fates(graded(labelled, 0.9, [0.1, 0.9]), neighbours=0) == ["below_threshold", "selected"]
+    assert fates(graded(labelled, 0.9, [0.1, 0.9]), neighbours=0, units=False) == ["below_threshold", "selected"]
 
 
 def test_the_best_passages_document_comes_first_and_passages_stay_together() -> None:

@@ -13,7 +13,7 @@ JA = ["| 区分 | 料金 |\n", "| 銅 | 0 |\n", "| 銀 | 450 |\n", "| 金 | 1,20
 
 def kept(texts: list[str], scores: list[float], question: str, *, neighbours: int = 0) -> list[str]:
     table = graded(passage(texts, kind=BlockKind.TABLE), 0.9, scores)
-    settings = RefinementSettings(neighbours=neighbours)
+    settings = RefinementSettings(neighbours=neighbours, units=neighbours > 0)
     return [e.strip.text for e in refine([table], counter=Words(), settings=settings, question=question).evidence]
 
 

@@ -78,7 +78,7 @@ def restore(
 
     As `refine`, but no strip is left out for its score; repetitions and what speaks to a model stay out.
     """
-    whole = replace(settings, strip_threshold=0.0)
+    whole = replace(settings, strip_threshold=0.0, shares={})
     return refine(passages, counter=counter, settings=whole, question=question, room=room)
 
 

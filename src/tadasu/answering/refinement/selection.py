@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tadasu.answering.refinement.anaphora import antecedents
 from tadasu.answering.refinement.code import code_blocks
@@ -21,14 +21,20 @@ from tadasu.text.injection import spoken_spans
 class RefinementSettings:
     """How much refinement takes away; mild by default (DESIGN §3.1). `strength.of_strength` gives named sets of these.
 
-    A strip at or above `strip_threshold` is kept with `neighbours` strips on either side; of every HIGH passage at
-    least the `keep_at_least` best strips are kept, and of every passage where none is HIGH. `token_budget` bounds the
-    tokens of all kept strips together, which stand in `order`. A strip that holds another whole, the other being at
-    least `near_duplicate` of its length, stands for it, unless they differ in a number or a negation.
+    A strip is kept, with `neighbours` strips on either side, where its score is at least `strip_threshold`, and its
+    score times its passage's probability (that the passage is relevant and the strip answers) at least a share of the
+    best strip's of all passages: `shares` by language, for scores of different languages spread differently; the
+    lowest of them for any other language. Of every HIGH passage at least the `keep_at_least` best strips are kept, and
+    of every passage where none is HIGH. With `units` a small table or a short list is kept whole with any part of it.
+    `token_budget` bounds the tokens of all kept strips together, which stand in `order`. A strip that holds another
+    whole, the other being at least `near_duplicate` of its length, stands for it, unless they differ in a number or a
+    negation.
     """
 
     strip_threshold: float = 0.2
+    shares: Mapping[str, float] = field(default_factory=dict)
     neighbours: int = 1
+    units: bool = True
     token_budget: int = 1024
     keep_at_least: int = 1
     near_duplicate: float = 0.9
@@ -39,6 +45,12 @@ class RefinementSettings:
             raise ValueError("strip_threshold lies in [0, 1] and near_duplicate in (0, 1]")
         if self.neighbours < 0 or self.token_budget < 0 or self.keep_at_least < 0:
             raise ValueError("neighbours, token_budget and keep_at_least are 0 or more")
+        if not all(0.0 <= share <= 1.0 for share in self.shares.values()):
+            raise ValueError("shares lie in [0, 1]")
+
+    def share(self, language: str) -> float:
+        """Of the best strip's, for passages in `language`."""
+        return self.shares.get(language, min(self.shares.values(), default=0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,15 +87,23 @@ def unique(passages: Sequence[GradedPassage]) -> list[GradedPassage]:
 def select(passages: Sequence[GradedPassage], *, settings: RefinementSettings, question: str = "") -> list[Choice]:
     """One choice per strip of each passage, passages in the order given (best first).
 
-    Of a passage that goes on, a table row with a cell that `question` states is selected whatever its score, and with
-    `neighbours` a small table or a short list goes on whole with any part of it.
+    Of a passage that goes on, a table row with a cell that `question` states is selected whatever its score.
     """
+    border = _border(passages, settings)
     none_high = all(graded.grade.level is not Level.HIGH for graded in passages)
     choices: list[Choice] = []
     for rank, graded in enumerate(passages):
         at_least = settings.keep_at_least if none_high or graded.grade.level is Level.HIGH else 0
-        choices.extend(_select_one(graded, question, rank=rank, at_least=at_least, settings=settings))
+        choices.extend(_select_one(graded, question, rank=rank, at_least=at_least, border=border, settings=settings))
     return choices
+
+
+def _border(passages: Sequence[GradedPassage], settings: RefinementSettings) -> float:
+    """What a strip's score times its passage's probability has to reach."""
+    share = settings.share(passages[0].passage.language) if passages else 0.0
+    if not share:
+        return 0.0
+    return share * max((score * one.probability for one in passages for score in one.grade.strip_scores), default=0.0)
 
 
 def hostile(passage: Passage) -> frozenset[int]:
@@ -102,13 +122,14 @@ def hostile(passage: Passage) -> frozenset[int]:
 
 
 def _select_one(
-    graded: GradedPassage, question: str, *, rank: int, at_least: int, settings: RefinementSettings
+    graded: GradedPassage, question: str, *, rank: int, at_least: int, border: float, settings: RefinementSettings
 ) -> list[Choice]:
     scored = score_strips(graded)
     orders = hostile(graded.passage)
     written = [i for i, one in enumerate(scored) if one.strip.text.strip() and i not in orders]
     heads = {i for i in written if is_heading(scored[i].strip, graded.passage)}
-    why = _chosen(scored, written, settings)
+    rule = _Rule(settings.strip_threshold, border, graded.probability)
+    why = {i: rule.says(scored[i]) for i in written if rule.keeps(scored[i])}
     bodies = [i for i in written if i not in heads] or written
     for i in sorted(bodies, key=lambda i: (-scored[i].score, i))[:at_least]:
         why.setdefault(i, "best strip of its passage")
@@ -117,7 +138,7 @@ def _select_one(
         if i in orders:
             continue
         why.setdefault(i, f"its cell {cell!r} stands in the question")
-    serves = _serving(scored, graded.passage, why, written=written, heads=heads, neighbours=settings.neighbours)
+    serves = _serving(scored, graded.passage, why, written=written, heads=heads, settings=settings)
     companions = _companions(scored, written, heads, kept=set(why) | set(serves))
     out: list[Choice] = []
     for i, one in enumerate(scored):
@@ -132,7 +153,7 @@ def _select_one(
         elif i in serves:
             out.append(Choice(one, StripFate.NEIGHBOUR, serves[i][1], rank, serves[i][0]))
         else:
-            detail = f"{one.score:.2f} < {settings.strip_threshold:.2f}" if i in written else "white space only"
+            detail = rule.says(one) if i in written else "white space only"
             out.append(Choice(one, StripFate.BELOW_THRESHOLD, detail, rank, i))
     return out
 
@@ -144,7 +165,7 @@ def _serving(
     *,
     written: Sequence[int],
     heads: set[int],
-    neighbours: int,
+    settings: RefinementSettings,
 ) -> dict[int, tuple[int, str]]:
     """The strips that are kept for another one's sake: each with the strip it serves, and how."""
     serves: dict[int, tuple[int, str]] = {}
@@ -158,11 +179,11 @@ def _serving(
         for j in antecedents(texts, i):
             serves.setdefault(j, (i, f"strip {i} points back to it"))
     for i in best_first:
-        for j in _around(i, written, neighbours):
+        for j in _around(i, written, settings.neighbours):
             serves.setdefault(j, (i, f"beside strip {i}"))
     strips = [one.strip for one in scored]
     _complete(code_blocks(strips, passage), strips, why, serves)
-    if neighbours:
+    if settings.units:
         _complete((*small_tables(strips), *short_lists(strips)), strips, why, serves)
     for i in set(serves).difference(written):
         del serves[i]
@@ -184,15 +205,26 @@ def _complete(
             serves.setdefault(i, (chosen, f"of one block with strip {chosen}"))
 
 
-def _chosen(scored: Sequence[ScoredStrip], written: Sequence[int], settings: RefinementSettings) -> dict[int, str]:
-    """The strips that are selected by their score, each with the reason."""
-    why: dict[int, str] = {}
-    for i in written:
-        if not scored[i].known:
-            why[i] = "the grader scored the passage only"
-        elif scored[i].score >= settings.strip_threshold:
-            why[i] = f"{scored[i].score:.2f} >= {settings.strip_threshold:.2f}"
-    return why
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    """What the strips of one passage have to reach, whose probability is `passage`."""
+
+    threshold: float
+    border: float
+    passage: float
+
+    def keeps(self, one: ScoredStrip) -> bool:
+        """Whether the strip is selected for its score; one that was not scored is not held against its passage."""
+        return not one.known or (one.score >= self.threshold and one.score * self.passage >= self.border)
+
+    def says(self, one: ScoredStrip) -> str:
+        """The comparison that decided."""
+        if not one.known:
+            return "the grader scored the passage only"
+        joint = one.score * self.passage
+        if not self.border or (one.score < self.threshold and joint >= self.border):
+            return f"{one.score:.2f} {'<' if one.score < self.threshold else '>='} {self.threshold:.2f}"
+        return f"{joint:.3f} with its passage {'<' if joint < self.border else '>='} {self.border:.3f}"
 
 
 def _around(index: int, written: Sequence[int], reach: int) -> list[int]:
