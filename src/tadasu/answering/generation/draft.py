@@ -41,7 +41,6 @@ _SAYS_NOTHING = re.compile(
     re.IGNORECASE,
 )
 _CLOSING = ".,;:!?)。、，．；：！？）」』"
-_GAP_BEFORE_STOP = re.compile(r" +([.,;:!?。、])")
 # Words of a lead-in that claim nothing: "Sources differ:", 「資料により記載が異なります：」.
 _FRAME = frozenset(
     facts_of(
@@ -207,7 +206,7 @@ class Draft:
             found, support = await self._judge(one, self._numbering.known(one.numbers))
             if found.holds and not _is_frame(one.text) and not is_refusal(one.text):
                 shown += self._support(one, support)
-                kept.append(_without_gaps(one))
+                kept.append(one.plain)
         self._remove(sentence, verdict, instead=" ".join(kept))
         return shown
 
@@ -223,7 +222,7 @@ class Draft:
             waiting.append(self._side[0])
         if self._later is not None:
             waiting += [self._later.doubted[0], *self._later.rest]
-        return "".join(sentence.gap + _without_gaps(sentence) for sentence in waiting)
+        return "".join(sentence.gap + sentence.plain for sentence in waiting)
 
     def _support(self, sentence: Written, support: Sequence[Evidence]) -> list[SentenceReleased]:
         """What a supported sentence makes certain; one side of a contradiction waits for the other."""
@@ -357,14 +356,14 @@ class Draft:
         self, sentence: Written, numbers: Sequence[int], finding: str, *, doubt: grounding.Check | None = None
     ) -> SentenceReleased:
         text, shown = self._shown(sentence, numbers)
-        text = text if doubt is None else marked(_without_gaps(sentence), self._task.language)
+        text = text if doubt is None else marked(sentence.plain, self._task.language)
         gap = "" if not self._pieces else _gap(self._pieces[-1], sentence)
         self._pieces.append(gap + text)
         support = Support.SUPPORTED if numbers else Support.UNCITED
         findings: tuple[str, ...] = (finding,) if finding else ()
         if doubt is not None:
             support, findings = Support.UNSUPPORTED, doubt.findings
-        checked = CheckedSentence(_without_gaps(sentence), tuple(sorted(set(shown))), support, findings)
+        checked = CheckedSentence(sentence.plain, tuple(sorted(set(shown))), support, findings)
         self._kept.append(checked)
         return SentenceReleased(gap + text, self._numbering.citations(), checked)
 
@@ -392,7 +391,7 @@ class Draft:
 
     def _remove(self, sentence: Written, verdict: grounding.Check, *, instead: str = "") -> None:
         self._removed.append(
-            CheckedSentence(_without_gaps(sentence), sentence.numbers, verdict.support, verdict.findings, instead)
+            CheckedSentence(sentence.plain, sentence.numbers, verdict.support, verdict.findings, instead)
         )
 
 
@@ -420,11 +419,6 @@ def _with_markers(text: str, markers: Sequence[int], *, rest: str) -> str:
         return text.rstrip(" ") if not rest or rest[0] in _CLOSING or rest[0] == " " else text
     space = " " if not rest and text and text[-1].isascii() and not text[-1].isspace() else ""
     return text + space + render(markers)
-
-
-def _without_gaps(sentence: Written) -> str:
-    """The sentence's text as it reads without markers: no space is left before a full stop."""
-    return _GAP_BEFORE_STOP.sub(r"\1", sentence.text) if sentence.markers else sentence.text
 
 
 def _gap(before: str, sentence: Written) -> str:

@@ -76,10 +76,10 @@ async def reworded(
 
     Nothing where the model fails or the budget does not allow it.
     """
-    item = _ITEM.match(sentence.text)
+    item = _ITEM.match(sentence.plain)
     lead = item.group() if item else ""
     try:
-        reply = await by.again(sentence.text[len(lead) :], findings, task=task, ledger=ledger)
+        reply = await by.again(sentence.plain[len(lead) :], findings, task=task, ledger=ledger)
     except (ProviderError, BudgetSpent, PriceUnknown):
         return []
     reader = SentenceReader()

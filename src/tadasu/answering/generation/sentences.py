@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tadasu.answering.generation.citations import Marker, Token
 from tadasu.text.segment import segment
 
+_GAP_BEFORE_STOP = re.compile(r" +([.,;:!?。、])")
 _TERMINATORS = frozenset(".!?。！？．…")
 # How far the text must have gone on before a border is believed: "U.S." may be the end of a sentence or not.
 _LOOKAHEAD = 12
@@ -25,6 +27,11 @@ class Written:
     text: str
     markers: tuple[tuple[int, tuple[int, ...]], ...]
     gap: str = ""
+
+    @property
+    def plain(self) -> str:
+        """The text as it reads without markers: no space is left before a full stop."""
+        return _GAP_BEFORE_STOP.sub(r"\1", self.text) if self.markers else self.text
 
     @property
     def numbers(self) -> tuple[int, ...]:
