@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
+from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tadasu.app.container import Container
 from tadasu.app.settings import Settings, load_settings
+from tadasu.app.streaming import events_of
 from tadasu.app.workspace import Workspace, find_workspace
 from tadasu.core.documents import Scope
-from tadasu.core.events import Listener, ignore
+from tadasu.core.events import Event, Listener, ignore
 from tadasu.core.runs import Round, Run, SearchMode
 from tadasu.core.usage import Priority
 from tadasu.errors import InputInvalid
@@ -129,6 +131,16 @@ class Tadasu:
         pipeline = self.container.pipeline_at_once if defer else self.container.pipeline
         with self.container.telemetry.watching(listen) as heard:
             return await pipeline.answer(inquiry, listen=heard)
+
+    async def stream(self, question: str, **options: Any) -> AsyncGenerator[Event, None]:
+        """Answer `question` and tell of it as it goes on; `options` are those of `ask`, but for ``listen``.
+
+        The last event is RunEnded with the whole run. A reader who leaves ends the run: close the generator
+        (``contextlib.aclosing``) or cancel the task that reads it, and the calls that are under way are cancelled.
+        """
+        async with aclosing(events_of(lambda listen: self.ask(question, listen=listen, **options))) as events:
+            async for event in events:
+                yield event
 
     async def work(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 
 import pytest
@@ -13,9 +13,9 @@ from tadasu.answering.generation.compose import Rules
 from tadasu.answering.generation.rewording import ChatRewording
 from tadasu.core.answers import Answer, AnswerStatus, Evidence, Reason, Support
 from tadasu.core.events import Shown, TextReleased, TextRevised
-from tadasu.core.usage import total
+from tadasu.core.usage import Stage, total
 from tadasu.core.writing import Release, Unsupported
-from tadasu.ports import AnswerWriter, ChatModel, Ledger, WritingTask
+from tadasu.ports import AnswerWriter, ChatDelta, ChatModel, Ledger, Message, WritingTask
 from tadasu.prompts import load
 from tadasu.providers.openai import open_chat
 from tadasu.providers.registry import ChatSettings
@@ -269,9 +269,13 @@ async def test_the_model_is_asked_again_only_when_it_has_ended_and_once_for_each
     order: list[str] = []
 
     class OnePlace(ScriptedChat):
-        async def stream(self, *args: object, **options: object) -> AsyncIterator[object]:  # type: ignore[override]
+        async def stream(
+            self, messages: Sequence[Message], *, max_tokens: int, temperature: float, ledger: Ledger, stage: Stage
+        ) -> AsyncIterator[ChatDelta]:
             order.append("begun")
-            async for delta in super().stream(*args, **options):  # type: ignore[arg-type]
+            async for delta in super().stream(
+                messages, max_tokens=max_tokens, temperature=temperature, ledger=ledger, stage=stage
+            ):
                 yield delta
             order.append("ended")
 

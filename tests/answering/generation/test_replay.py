@@ -77,7 +77,7 @@ class Remembering(SentenceChecker):
     async def judge(self, sentence: str, cited: Sequence[Evidence], **options: object) -> Judgement:  # type: ignore[override]
         key = sentence, tuple(piece.number for piece in cited)
         if key not in self._known:
-            self._known[key] = await super().judge(sentence, cited, **options)  # type: ignore[arg-type]
+            self._known[key] = await super().judge(sentence, cited, **options)
         return self._known[key]
 
 
