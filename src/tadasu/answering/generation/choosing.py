@@ -17,7 +17,7 @@ from tadasu.answering.generation.rows import undecided, without_other_rows
 from tadasu.answering.generation.sides import holds
 from tadasu.answering.generation.spotting import Spots
 from tadasu.answering.generation.sufficiency import Signals, Sufficiency, judge, log_odds, sureness
-from tadasu.answering.generation.telling import lacks_attribute, other_subject
+from tadasu.answering.generation.telling import excludes, lacks_attribute, other_subject
 from tadasu.core.answers import Evidence
 from tadasu.core.grades import Verdict
 from tadasu.ports import WritingTask
@@ -69,7 +69,11 @@ def choose(task: WritingTask, spots: Spots, settings: ExtractiveSettings) -> Cho
     """The quotations for `task`; `spots` is what a span reader found, empty where none has read."""
     question = task.query or task.question
     quotes = [quote for piece in about(question, task.evidence) for quote in quotes_of(piece, task.evidence, question)]
-    every = ranked(question, without_other_rows(question, quotes), spots=spots)
+    every = [
+        one
+        for one in ranked(question, without_other_rows(question, quotes), spots=spots)
+        if not excludes(question, one.quote)
+    ]
     scored = [one for one in every if one.spot >= _OVERRULES or not _of_a_neighbour(question, one.quote, task)]
     # What comes next when the best is about a neighbour of the subject has to show that it is not.
     verdict = task.verdict if scored[:1] == every[:1] else Verdict.INCORRECT

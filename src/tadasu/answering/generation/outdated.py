@@ -20,7 +20,7 @@ _REPLACES = re.compile(
     r"\b(?:replaces|supersedes)\b|に代わる|に代えて|に取って代わ|を(?:廃止|置き換え)|旧(?:版|規[程定則])を"
 )
 _FIGURES = re.compile(r"[\W_\d]+")
-_OLD = re.compile(r"\b(?:old|former|previous|earlier)\b|旧|以前の|かつて")
+_OLD = re.compile(r"\b(?:old|former|previous|earlier)\b|旧|以前の|かつて|初代|先代|前任")
 
 
 def superseded(quote: Quote) -> bool:

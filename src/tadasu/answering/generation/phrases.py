@@ -19,7 +19,9 @@ _RUN = re.compile(
     re.IGNORECASE,
 )
 # One noun that belongs to another: 祖父母の死亡.
-_BELONGS = re.compile(r"(?<![\u3400-\u9fff々ァ-ヺー])([\u3400-\u9fff々ァ-ヺー]{2,})の(?=([\u3400-\u9fff々ァ-ヺー]{2,}))")
+_BELONGS = re.compile(
+    r"(?<![\u3400-\u9fff々ァ-ヺー])([\u3400-\u9fff々ァ-ヺー]{2,})の(?=([\u3400-\u9fff々ァ-ヺー]{2,}))"
+)
 # A stop word that tells which is meant: the other parent.
 _NO_NOUNS = (ENGLISH_STOPWORDS | QUESTION_WORDS) - {"other"}
 # What a noun phrase begins with, and an adjective that may stand there first.

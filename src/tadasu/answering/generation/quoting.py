@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from tadasu.answering.generation.citations import defuse
-from tadasu.answering.generation.expectation import Expected, expect
+from tadasu.answering.generation.expectation import Expected, can_answer, expect, expected_units
 from tadasu.answering.generation.facts import Facts, facts_of
 from tadasu.core.answers import Evidence
 from tadasu.core.documents import Strip
@@ -217,9 +217,16 @@ def _row(cells: Sequence[str], head: Sequence[str], question: str) -> tuple[str,
         return " / ".join(cell for cell in cells if cell), False
     asked = facts_of(question).terms
     pairs = [(h, c) for h, c in zip(head[1:], cells[1:], strict=True) if c]
-    wanted = [(h, c) for h, c in pairs if facts_of(h).terms & asked] or pairs
+    named = [(h, c) for h, c in pairs if facts_of(h).terms & asked]
+    wanted = pairs if not named or _lacks_kind(named, question) else named
     told = "; ".join(f"{h} {c}" if h else c for h, c in wanted)
     return (f"{cells[0]}: {told}" if told else cells[0]), True
+
+
+def _lacks_kind(pairs: Sequence[tuple[str, str]], question: str) -> bool:
+    """Whether the question tells what it asks for, and none of these cells holds such a thing."""
+    asked, kind, units = facts_of(question), expect(question), expected_units(question)
+    return not any(can_answer(kind, facts_of(cell), asked, units=units) for _, cell in pairs)
 
 
 def _penalty(unit: str, facts: Facts) -> float:

@@ -26,9 +26,12 @@ _ALL_BUT_THE_NAME = 0.7
 _ALL_BUT_WHICH = 0.8
 # What another year is compared with.
 _COMPARED = re.compile(
-    r"\b(?:than|compared (?:with|to)|against|versus|over|from)\b(?: (?:that|those) of)?(?: in)?(?: the)?(?: year)? (?:19|20)\d\d"
+    r"\b(?:than|compared (?:with|to)|against|versus|over|from)\b(?: (?:that|those) of)?(?: in)?(?: the)?(?: year)?"
+    r" (?:19|20)\d\d"
     r"|(?:19|20)\d\d年度?(?:に比べ|と比べ|比|より|に対し)"
 )
+# How alike two names of several words must be to be the same one misspelt.
+_SAME_NAME = 0.9
 # How alike two words must be to be the same one misspelt.
 _MISSPELT = 0.8
 
@@ -42,10 +45,7 @@ def other_subject(question: str, quote: Quote, evidence: Sequence[Evidence]) -> 
     asked = facts_of(question)
     foreign = {asked.language, quote.facts.language} == {"en", "ja"}
     around = facts_of("\n".join((surroundings(quote.evidence, evidence), quote.evidence.strip.date)))
-    years = YEAR.findall(fold(question))
-    if any(year not in around.flat or _only_compared(year, quote.facts.flat) for year in years):
-        return True
-    if not foreign and names_a_sibling(question, quote):
+    if any(year not in around.flat for year in YEAR.findall(fold(question))):
         return True
     everywhere = facts_of("\n".join(surroundings(piece, evidence) for piece in evidence))
     missing = [
@@ -75,6 +75,15 @@ def lacks_attribute(question: str, quote: Quote) -> bool:
     return bool(wanted) and not any(get_close_matches(word, known, n=1, cutoff=_MISSPELT) for word in wanted)
 
 
+def excludes(question: str, quote: Quote) -> bool:
+    """Whether a quotation is about another than what is asked about, by its own words: a sister ship, another year."""
+    years = YEAR.findall(fold(question))
+    if len(years) == 1 and _only_compared(years[0], quote.facts.flat):
+        return True
+    foreign = {facts_of(question).language, quote.facts.language} == {"en", "ja"}
+    return not foreign and names_a_sibling(question, quote)
+
+
 def names_a_sibling(question: str, quote: Quote) -> bool:
     """Whether a quotation names another of the kind instead of the one asked about: the MV Skarv for the MV Terna.
 
@@ -87,8 +96,9 @@ def names_a_sibling(question: str, quote: Quote) -> bool:
             continue
         for other in quote.facts.names:
             theirs = fold(other).casefold().split()
-            alike = len(theirs) > 1 and (words[0] == theirs[0] or words[-1] == theirs[-1])
-            if alike and not asked.states_name(other):
+            of_a_kind = len(theirs) > 1 and (words[0] == theirs[0] or words[-1] == theirs[-1])
+            misspelt = SequenceMatcher(None, " ".join(words), " ".join(theirs)).ratio() >= _SAME_NAME
+            if of_a_kind and not misspelt and not asked.states_name(other):
                 return True
     return False
 
@@ -103,7 +113,8 @@ def _only_compared(year: str, flat: str) -> bool:
 
 def _rivals(question: str, quote: Quote) -> bool:
     """Whether a noun of the question stands in the quotation, or in what it stands under, with another word before it
-    that tells which is meant."""
+    that tells which is meant.
+    """
     known = quote.facts.terms | quote.context
     return bool(replaced(question, f"{quote.text}\n{label(quote.evidence)}", known=known))
 

@@ -166,7 +166,7 @@ class AbstentionSection(Section):
     """When quotations answer, and when "not known" does."""
 
     threshold: float = Field(
-        0.1, ge=0, le=1, description="Nothing is quoted where the evidence is sufficient with a lower score than this."
+        0.05, ge=0, le=1, description="Nothing is quoted where the evidence is sufficient with a lower score than this."
     )
     read: bool = Field(default=True, description="Let a model read where the answer stands; false: by rules alone.")
 
