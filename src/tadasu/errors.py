@@ -18,7 +18,8 @@
     │   └── InputInvalid             input_invalid   a line of a batch, an option
     ├── NotFound                                     4  the thing named does not exist (or is not yours)
     │   ├── RunNotFound              run_not_found
-    │   └── DocumentNotFound         document_not_found
+    │   ├── DocumentNotFound         document_not_found
+    │   └── CitationNotFound         citation_not_found
     ├── DocumentError                                3  one document cannot be read; the batch goes on
     │   ├── FormatUnsupported        format_unsupported
     │   ├── DocumentEmpty            document_empty
@@ -240,6 +241,14 @@ class DocumentNotFound(NotFound):
     code = "document_not_found"
     message = "There is no document {document} here."
     hint_template = "`tadasu stats --documents` lists what is ingested."
+
+
+class CitationNotFound(NotFound):
+    """The answer of a run has no citation of that number."""
+
+    code = "citation_not_found"
+    message = "The answer of {run} has no citation [{marker}]; it has {count}."
+    hint_template = "`tadasu trace {run}` shows the answer with its citations."
 
 
 # --- documents -----------------------------------------------------------------------------------

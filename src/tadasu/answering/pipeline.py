@@ -10,6 +10,7 @@ from tadasu.answering.conversation import Restate, own_words
 from tadasu.answering.correction.loop import Corrected, CorrectionLoop
 from tadasu.answering.generation.abstention import abstain
 from tadasu.answering.generation.compose import AnswerComposer, AnswerFinished, SentenceReleased
+from tadasu.answering.paging import on_their_pages
 from tadasu.answering.refinement import Refined
 from tadasu.answering.refinery import Asked, Refinery
 from tadasu.answering.small_talk import asks_nothing
@@ -19,7 +20,7 @@ from tadasu.core.events import Event, Listener, RunEnded, RunStarted, TextReleas
 from tadasu.core.runs import Run, StopReason
 from tadasu.core.usage import Priority
 from tadasu.errors import BudgetSpent
-from tadasu.ports import Chance, Clock, Ids, Ledger, RunBook, WritingTask
+from tadasu.ports import Chance, Clock, DocumentShelf, Ids, Ledger, RunBook, WritingTask
 from tadasu.runtime.budget import Budget, Limits
 from tadasu.runtime.day_budget import DayRules
 from tadasu.runtime.ledger import RunLedger
@@ -71,6 +72,8 @@ class Pipeline:
     chance: Chance
     settings_hash: str = ""
     days: DayRules | None = None
+    shelf: DocumentShelf | None = None
+    """Where strips look up the page that they stand on; without it they name their passage's."""
     complete: Callable[[Run], Run] = as_it_is
     """What is still to be said of a run before it is saved; what it raises keeps the run from being saved."""
 
@@ -124,13 +127,13 @@ class Pipeline:
                 listen=listen,
             )
         asked = Asked(inquiry.question, query, language)
-        refined = await self.refinery.evidence(corrected.passages, asked, ledger=ledger)
+        refined = await self._evidence(corrected, asked, inquiry, ledger)
         answer = abstain(corrected.reason, language=language)
         if refined.evidence:
             task = self._task(inquiry.question, query, language, refined, corrected)
             answer = await self._written(task, budget, listen)
             if self.refinery.overlooked(answer, refined, corrected.passages) and _affords(budget):
-                refined = await self.refinery.evidence(corrected.passages, asked, ledger=ledger, whole=True)
+                refined = await self._evidence(corrected, asked, inquiry, ledger, whole=True)
                 answer = await self._written(replace(task, evidence=refined.evidence), budget, listen)
         if answer.status is AnswerStatus.ABSTAINED:
             listen(TextReleased(answer.text))
@@ -157,6 +160,15 @@ class Pipeline:
             stop=corrected.stop,
             packing=refined.packing,
         )
+
+    async def _evidence(
+        self, corrected: Corrected, asked: Asked, inquiry: Inquiry, ledger: Ledger, *, whole: bool = False
+    ) -> Refined:
+        refined = await self.refinery.evidence(corrected.passages, asked, ledger=ledger, whole=whole)
+        if self.shelf is None:
+            return refined
+        evidence = await on_their_pages(refined.evidence, shelf=self.shelf, reader=inquiry.scope.reader)
+        return replace(refined, evidence=evidence)
 
     async def _written(self, task: WritingTask, ledger: Ledger, listen: Listener) -> Answer:
         """The answer, its sentences told as they come; what an abstention says is told by the caller, who may go on."""

@@ -336,6 +336,7 @@ class Container:
             ids=self.ids,
             chance=self.chance,
             settings_hash=self.settings_hash,
+            shelf=self.store,
         )
 
     @cached_property

@@ -21,6 +21,7 @@ from tadasu.core.usage import Stage
 from tadasu.core.writing import Release, Unsupported
 from tadasu.ports import ChatDelta, Ledger, Message, WritingTask
 from tadasu.prompts import load
+from tadasu.runtime.ledger import Stopwatch
 from tests.answering.writing import Book, evidence
 
 PROMPTS = {language: load("answer", language) for language in ("en", "ja")}
@@ -74,10 +75,18 @@ class Remembering(SentenceChecker):
         super().__init__()
         self._known: dict[tuple[str, tuple[int, ...]], Judgement] = {}
 
-    async def judge(self, sentence: str, cited: Sequence[Evidence], **options: object) -> Judgement:  # type: ignore[override]
+    async def judge(
+        self,
+        sentence: str,
+        cited: Sequence[Evidence],
+        *,
+        task: WritingTask,
+        ledger: Ledger,
+        watch: Stopwatch | None = None,
+    ) -> Judgement:
         key = sentence, tuple(piece.number for piece in cited)
         if key not in self._known:
-            self._known[key] = await super().judge(sentence, cited, **options)
+            self._known[key] = await super().judge(sentence, cited, task=task, ledger=ledger, watch=watch)
         return self._known[key]
 
 
