@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from tadasu.app.run_metrics import run_meters, sentence_fates
 from tadasu.app.statistics import figures, percentile, statistics
+from tadasu.core.answers import CheckedSentence, Support
 from tadasu.core.documents import Reader
 from tadasu.core.runs import Deferral, SearchMode
 from tadasu.core.usage import Call, Pricing, Stage
@@ -55,3 +57,23 @@ async def test_languages_are_told_apart_and_the_newest_runs_come_first() -> None
     assert {language: one.runs for language, one in found.by_language.items()} == {"ja": 2}
     assert [run.id for run in found.latest] == ["run-2"]
     assert found.index.documents == 1
+
+
+def test_the_share_of_unsupported_sentences_counts_what_was_written_whatever_became_of_it() -> None:
+    good = [CheckedSentence(f"s{number}", (1,), Support.SUPPORTED) for number in range(3)]
+    flagged = CheckedSentence("f", (), Support.UNSUPPORTED, ("number 4",))
+    gone = CheckedSentence("g", (1,), Support.UNSUPPORTED, ("number 5",))
+    again = replace(gone, instead="s2")
+    lead = CheckedSentence("As follows:", (), Support.UNCITED)
+    run = answered()
+    mixed = replace(run, answer=replace(run.answer, sentences=(lead, *good, flagged), removed=(gone, again)))
+    silent = replace(abstained(), id="run-2")
+    silent = replace(silent, answer=replace(silent.answer, removed=(gone,)))
+    found = figures([mixed, silent])
+    assert found.claims == 2 + 3 + 1
+    assert found.unsupported_share == pytest.approx(4 / 6)
+    assert figures([abstained()]).unsupported_share is None
+    assert sentence_fates(mixed.answer) == {"supported": 2, "removed": 1, "rewritten": 1, "flagged": 1}
+    lines = run_meters([mixed, silent]).text()
+    for fate, count in {"supported": 2, "removed": 2, "rewritten": 1, "flagged": 1}.items():
+        assert f'tadasu_answer_sentences_total{{fate="{fate}"}} {count}.0' in lines

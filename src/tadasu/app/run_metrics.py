@@ -7,7 +7,7 @@ from typing import Final
 
 from tadasu.app.run_timeline import timeline
 from tadasu.app.run_words import OTHER, asked_the_web, provider_of, stop_of, word
-from tadasu.core.answers import AnswerStatus
+from tadasu.core.answers import Answer, AnswerStatus
 from tadasu.core.runs import Run, StopReason
 from tadasu.core.usage import Call, Pricing
 from tadasu.telemetry.metrics import Family, Meters
@@ -57,10 +57,15 @@ COST: Final = Family("tadasu_cost_usd", "US dollars spent, calls without a price
 UNPRICED: Final = Family("tadasu_unpriced_calls", "Calls whose price is not known.", ("stage", "model"))
 TOKENS: Final = Family("tadasu_tokens", "Tokens as providers counted them.", ("stage", "direction"))
 DROPPED: Final = Family("tadasu_pages_dropped", "Web pages that were found and could not be used.", ("reason",))
+SENTENCES: Final = Family(
+    "tadasu_answer_sentences",
+    "Sentences that a writer wrote and that claim something, by what became of them.",
+    ("fate",),
+)
 
 FAMILIES: Final = (
     RUNS, RUN_SECONDS, ROUNDS, STOPS, WEB, CORRECTED, CORRECTIONS, CALLS, RETRIES, CALL_SECONDS, GRADING_SECONDS,
-    COST, UNPRICED, TOKENS, DROPPED,
+    COST, UNPRICED, TOKENS, DROPPED, SENTENCES,
 )  # fmt: skip
 
 _LANGUAGES: Final = ("en", "ja")
@@ -94,11 +99,24 @@ def count_run(meters: Meters, run: Run) -> None:
         meters.add(ROUNDS, one.mode.value, one.verdict.value)
         for page in one.dropped:
             meters.add(DROPPED, word(page.reason))
+    for fate, count in sentence_fates(run.answer).items():
+        meters.add(SENTENCES, fate, amount=float(count))
     for call in run.calls:
         _count_call(meters, call)
     for timed in timeline(run).rounds:
         if timed.grading_ms is not None:
             meters.observe(GRADING_SECONDS, seconds=timed.grading_ms / 1000)
+
+
+def sentence_fates(answer: Answer) -> dict[str, int]:
+    """How many sentences were supported, removed, rewritten and flagged; all but the first are unsupported."""
+    rewritten = sum(bool(one.instead) for one in answer.removed)
+    return {
+        "supported": answer.claims - len(answer.unsupported),
+        "removed": len(answer.removed) - rewritten,
+        "rewritten": rewritten,
+        "flagged": len(answer.unsupported) - len(answer.removed),
+    }
 
 
 def _count_call(meters: Meters, call: Call) -> None:

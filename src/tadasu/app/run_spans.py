@@ -66,6 +66,7 @@ def _run_attributes(run: Run, form: SpanForm) -> dict[str, Attribute]:
         "tadasu.evidence": len(run.evidence),
         "tadasu.citations": len(run.answer.citations),
         "tadasu.sentences_removed": len(run.answer.removed),
+        "tadasu.sentences_unsupported": len(run.answer.unsupported),
         "tadasu.warnings": len(run.warnings),
         "tadasu.calls": len(run.calls),
         "tadasu.cost_usd": cost.usd,

@@ -39,7 +39,9 @@ class RunFigures:
 
     `verdicts` counts the last verdict of each run that searched, `web_share` the runs that asked the web,
     `corrected_share` those that needed more than one round, `rounds` how many runs took so many, `stops` why their
-    loops ended, `stages` what each stage took. Times are milliseconds; p95 is the nearest-rank percentile.
+    loops ended, `stages` what each stage took. `claims` are the sentences that writers wrote and that claim something,
+    `unsupported_share` those of them that nothing supports, whatever became of them. Times are milliseconds; p95 is the
+    nearest-rank percentile.
     """
 
     runs: int
@@ -54,6 +56,8 @@ class RunFigures:
     rounds: Mapping[int, int] = field(default_factory=dict)
     stops: Mapping[str, int] = field(default_factory=dict)
     stages: Mapping[str, StageFigures] = field(default_factory=dict)
+    claims: int = 0
+    unsupported_share: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +145,7 @@ def figures(runs: Sequence[Run]) -> RunFigures:
     standing = [run for run in runs if run.id not in replaced]
     reasons = Counter(run.answer.reason.value for run in standing if run.answer.reason is not None)
     asked_web = sum(any(one.mode is SearchMode.WEB for one in run.rounds) for run in standing)
+    claims = sum(run.answer.claims for run in standing)
     # Nobody waits for what goes on in the background.
     times = sorted(run.duration_ms for run in runs if not run.corrects)
     return RunFigures(
@@ -156,6 +161,8 @@ def figures(runs: Sequence[Run]) -> RunFigures:
         rounds=dict(sorted(Counter(len(run.rounds) for run in standing).items())),
         stops=dict(Counter(run.stop.value for run in standing).most_common()),
         stages=_stages(runs),
+        claims=claims,
+        unsupported_share=sum(len(run.answer.unsupported) for run in standing) / claims if claims else None,
     )
 
 

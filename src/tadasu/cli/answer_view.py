@@ -120,7 +120,9 @@ def print_footer(frame: Frame, console: Console, run: Run, *, money: Money = DOL
     for sentence in run.answer.removed:
         console.print(
             frame.say(
-                "Removed: “{sentence}” ({findings})",
+                "Written again: “{sentence}” ({findings})"
+                if sentence.instead
+                else "Removed: “{sentence}” ({findings})",
                 sentence=one_line(sentence.text, 160),
                 findings=findings_words(frame, sentence),
             ),

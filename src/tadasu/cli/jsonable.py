@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tadasu.core.answers import Citation, Evidence
+    from tadasu.core.answers import CheckedSentence, Citation, Evidence
     from tadasu.core.runs import Run
     from tadasu.errors import TadasuError
 
@@ -61,6 +61,7 @@ def answer_object(run: Run) -> dict[str, Any]:
         "reason": answer.reason.value if answer.reason is not None else None,
         "answer": answer.text,
         "citations": [citation_object(citation) for citation in answer.citations],
+        "unsupported": [unsupported_object(one) for one in answer.unsupported],
         "evidence": [evidence_object(item) for item in run.evidence],
         "verdicts": [one.verdict.value for one in run.rounds],
         "actions": [{"kind": one.action.kind.value, "reason": one.action.reason} for one in run.rounds],
@@ -88,6 +89,11 @@ def citation_object(citation: Citation) -> dict[str, Any]:
         "strips": list(citation.strips),
         "also": list(citation.also),
     }
+
+
+def unsupported_object(sentence: CheckedSentence) -> dict[str, Any]:
+    """A sentence that nothing supports: the text, what was found, and what was written instead of it."""
+    return {"text": sentence.text, "findings": list(sentence.findings), "instead": sentence.instead}
 
 
 def evidence_object(item: Evidence) -> dict[str, Any]:

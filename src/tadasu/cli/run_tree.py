@@ -197,7 +197,7 @@ def _add_answer(frame: Frame, tree: Tree, run: Run) -> None:
         branch.add(_line(f"{sentence.support.value} {markers}{findings}: {one_line(sentence.text, 160)}", "dim"))
     for sentence in answer.removed:
         findings = findings_words(frame, sentence)
-        text = "Removed: “{sentence}” ({findings})"
+        text = "Written again: “{sentence}” ({findings})" if sentence.instead else "Removed: “{sentence}” ({findings})"
         branch.add(_line(frame.say(text, sentence=one_line(sentence.text, 160), findings=findings), "yellow"))
     for citation in answer.citations:
         branch.add(

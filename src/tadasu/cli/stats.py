@@ -236,6 +236,10 @@ def _figures(frame: Frame, console: Console, title: str, figures: RunFigures, mo
     text = "corrected {corrected}, asked the web {web}"
     shares = {"corrected": f"{figures.corrected_share or 0:.0%}", "web": f"{figures.web_share or 0:.0%}"}
     console.print("  " + frame.say(text, **shares), soft_wrap=True)
+    if figures.unsupported_share is not None:
+        text = "sentences that nothing supports: {share} of {count}"
+        share = f"{figures.unsupported_share:.1%}"
+        console.print("  " + frame.say(text, share=share, count=figures.claims), soft_wrap=True)
     text = "time: median {median}, p95 {p95}; cost: {cost}"
     from tadasu.cli.answer_view import money_words, seconds
 
