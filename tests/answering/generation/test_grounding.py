@@ -33,6 +33,13 @@ SUPPORTED = [
     ("See https://docs.example/limit.", "The limit is at https://docs.example/limit, see there."),
     ("The PT-3051S is made in Kyoto.", "Kyoto is where the PT-3051S is made."),
     ("サーバは京都にある。", "サーバーは京都にあります。"),
+    # A strip may hold several sentences: a denial in one of them turns no other round.
+    ("According to it, Anna Lind built the mill.", "The mill was built by Anna Lind. It was not sold before 1901."),
+    (
+        "資料には、水車小屋は田中一郎が建てたと書かれています。",
+        "水車小屋は田中一郎が建てた。1901年までは売られていない。",
+    ),
+    ("渡辺部長が承認します。", "承認は渡辺がする。"),
 ]
 UNSUPPORTED = [
     ("The maximum pressure is 11 MPa.", "The maximum operating pressure is 10 MPa.", "number"),
@@ -48,6 +55,15 @@ UNSUPPORTED = [
     ("It is waterproof.", "It is not waterproof.", "negation"),
     ("It is not waterproof.", "It is waterproof.", "negation"),
     ("本体は防水です。", "本体は防水ではない。", "negation"),
+    (
+        "The mill was not built by Anna Lind.",
+        "The mill was built by Anna Lind. It was not sold before 1901.",
+        "negation",
+    ),
+    ("水車小屋は田中一郎が建てていない。", "水車小屋は田中一郎が建てた。1901年までは売られていない。", "negation"),
+    # Names that nothing but a dictionary tells from other words.
+    ("水車小屋は佐藤花子が建てた。", "水車小屋は田中一郎が建てた。", "name 佐藤花子"),
+    ("水車小屋は奈良にある。", "水車小屋は山の中にある。", "name 奈良"),
     ("本体は防水ではありません。", "本体は防水です。", "negation"),
     ("The valve can be opened under pressure.", "The valve cannot be opened under pressure.", "negation"),
     ("加圧中に開けることができます。", "加圧中に開けることはできません。", "negation"),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from functools import cached_property, lru_cache
 
 from tadasu.text.analyze import content_terms, tokens
+from tadasu.text.japanese import tagged
 from tadasu.text.language import detect
 from tadasu.text.names import proper_names
 from tadasu.text.normalize import fold
@@ -25,6 +26,8 @@ _PLACE = re.compile(r"(?<!\d)(\d{1,2})(?:st|nd|rd|th\b|[日週回度か月年ヶ
 _ASCII = re.compile(r"[a-z0-9]")
 _KANJI = re.compile(r"[\u3400-\u9fff々]")
 _KATAKANA = re.compile(r"[\u30a1-\u30fa\u30fc]")
+_NAMED = frozenset(("人名", "地名"))
+_KANJI_NAME = re.compile(r"[\u3400-\u9fff々ヶノ]{2,}")
 _FOREIGN_NAME = re.compile(r"[^\x00-\x7f]")
 
 
@@ -59,6 +62,19 @@ class Facts:
     def names(self) -> tuple[str, ...]:
         """Its names, codes and quoted terms, without what is a unit only (Pa)."""
         return tuple(name for name in proper_names(self.text) if name not in CANONICAL)
+
+    @cached_property
+    def tagged_names(self) -> tuple[str, ...]:
+        """People and places that the analyser of Japanese knows as such, whole, without titles and countries."""
+        found, run, end = list[str](), "", 0
+        for surface, part, start in [*tagged(self.flat), ("", ("",), -1)]:
+            named = part[:2] == ("名詞", "固有名詞") and part[2] in _NAMED and part[3] != "国"
+            if run and not (named and start == end):
+                found.append(run)
+                run = ""
+            if named:
+                run, end = run + surface, start + len(surface)
+        return tuple(dict.fromkeys(name for name in found if _KANJI_NAME.fullmatch(name)))
 
     @cached_property
     def links(self) -> tuple[str, ...]:

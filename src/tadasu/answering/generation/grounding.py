@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tadasu.answering.generation.facts import Facts, claimed_numbers, facts_of, is_foreign, joined, plain
 from tadasu.answering.generation.phrases import pairs, replaced
@@ -19,6 +20,7 @@ from tadasu.core.answers import Evidence, Support
 from tadasu.core.documents import Strip
 from tadasu.text.normalize import fold
 from tadasu.text.polarity import clauses, denies
+from tadasu.text.segment import segment
 
 # Share of a sentence's words that its strips must hold. At these, on HaluEval (en) 98 % of the right answers longer
 # than two words pass the share alone; on JNLI (ja), captions rewritten freely, 67 % of the entailed and 20 % of the
@@ -98,6 +100,8 @@ def check(sentence: str, strips: Sequence[Strip], *, question: str = "", around:
     findings += [f"date {d.raw.strip()}" for d in (*mine.dates, *mine.eras) if not source.states_date(d)]
     findings += [f"name {link}" for link in mine.links if link not in source.links]
     findings += [f"name {name}" for name in _missing_names(mine, source, asked, strips, around, foreign=foreign)]
+    if not findings and not foreign:
+        findings += [f"name {name}" for name in _strangers(mine, source, asked, around)]
     share = _share(mine, source, asked, foreign=foreign)
     if not findings and not foreign:
         findings += [f"name {term}" for term in _replaced(claim, question, strips, known=source.terms)]
@@ -215,6 +219,12 @@ def _missing_names(
     return missing
 
 
+def _strangers(mine: Facts, source: Facts, asked: Facts, around: Sequence[Strip]) -> list[str]:
+    """People and places of a Japanese claim, as its words are tagged, that neither strips nor question know."""
+    known = [source, asked, *(facts_of(strip.text) for strip in around)]
+    return [name for name in mine.tagged_names if not any(name in facts.flat for facts in known)]
+
+
 def _share(mine: Facts, source: Facts, asked: Facts, *, foreign: bool) -> float:
     """Share of the claim's words, figures and names that the source has; a figure or a name counts as one word.
 
@@ -250,7 +260,10 @@ def _turned_round(claim: str, strips: Sequence[Strip], *, expect: bool | None) -
     if expect is None and (whole := _same_sentence(claim, strips)) is not None:
         return denies(claim) != denies(whole)
     theirs = [
-        (facts_of(piece).terms, denies(piece)) for strip in strips for piece in {strip.text, *_thoughts(strip.text)}
+        (facts_of(piece).terms, denies(piece))
+        for strip in strips
+        for sentence in _sentences(strip.text)
+        for piece in {sentence, *_thoughts(sentence)}
     ]
     for piece in [claim] if expect is not None else _thoughts(claim):
         terms = facts_of(piece).words
@@ -266,13 +279,20 @@ def _turned_round(claim: str, strips: Sequence[Strip], *, expect: bool | None) -
 
 
 def _same_sentence(claim: str, strips: Sequence[Strip]) -> str | None:
-    """The strip whose words are nearly those of the claim, if there is one: then the whole is compared."""
+    """The sentence whose words are nearly those of the claim, if there is one: then the whole is compared."""
     words = facts_of(claim).words - _FRAME
     for strip in strips:
-        others = facts_of(strip.text).words
-        if words and len(words & others) >= _NEARLY * len(words | others):
-            return strip.text
+        for sentence in _sentences(strip.text):
+            others = facts_of(sentence).words
+            if words and len(words & others) >= _NEARLY * len(words | others):
+                return sentence
     return None
+
+
+@lru_cache(maxsize=4096)
+def _sentences(text: str) -> tuple[str, ...]:
+    """The sentences of a strip that holds several: a denial in one turns no other round."""
+    return tuple(text[start:end] for start, end in segment(text)) or (text,)
 
 
 def _thoughts(text: str) -> list[str]:
