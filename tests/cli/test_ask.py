@@ -35,7 +35,8 @@ def test_a_web_source_says_so(call: Call, scripted: ScriptedTadasu) -> None:
 def test_json_is_one_document_with_documented_keys(call: Call, scripted: ScriptedTadasu) -> None:
     shown = call("ask", "How long is the warranty?", "--json")
     assert set(shown.json) == {
-        "run", "question", "query", "language", "status", "reason", "answer", "citations", "evidence", "verdicts",
+        "run", "question", "query", "language", "status", "reason", "answer", "citations", "unsupported", "evidence",
+        "verdicts",
         "actions", "stop_reason", "warnings", "cost", "duration_ms", "session", "deferred",
     }  # fmt: skip
     assert shown.json["verdicts"] == ["ambiguous", "correct"]

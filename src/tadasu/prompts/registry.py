@@ -26,6 +26,7 @@ PLACEHOLDERS: Mapping[str, frozenset[str]] = MappingProxyType(
         "standalone": frozenset({"question", "conversation", "nonce"}),
         "rewrite": frozenset({"question", "tried"}),
         "decompose": frozenset({"question"}),
+        "check": frozenset({"question", "source", "sentence", "nonce"}),
         "reword": frozenset({"question", "evidence", "sentence", "findings", "nonce"}),
     }
 )

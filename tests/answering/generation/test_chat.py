@@ -3,12 +3,12 @@ from __future__ import annotations
 import pytest
 
 from tadasu.answering.generation.chat import ChatWriter, inert, render_evidence
-from tadasu.core.answers import Evidence
+from tadasu.core.answers import Evidence, Reason
 from tadasu.core.documents import Origin, Span, Strip
 from tadasu.ports import WritingTask
 from tadasu.prompts import load
 from tadasu.providers.scripted import ScriptedChat
-from tests.answering.writing import Book, evidence
+from tests.answering.writing import Book, compose, evidence
 
 PROMPTS = {language: load("answer", language) for language in ("en", "ja")}
 
@@ -116,3 +116,31 @@ async def test_what_a_model_thinks_aloud_is_not_heard(reply: str, heard: str, cu
 def test_the_id_names_model_and_prompts() -> None:
     writer = ChatWriter(ScriptedChat([]), prompts=PROMPTS)
     assert writer.id == f"scripted/script {PROMPTS['en'].id} {PROMPTS['ja'].id}"
+
+
+RULES = {
+    "en": ("Not known", "contradict", "newest first", "quotations exactly", "Answer in English"),
+    "ja": ("不明です", "食い違う", "新しい順", "引用文は資料の表記のまま", "日本語で"),
+}
+
+
+@pytest.mark.parametrize("language", RULES)
+async def test_the_prompt_says_how_to_answer_and_how_to_refuse_in_the_language_of_the_question(language: str) -> None:
+    model = ScriptedChat(["ok"])
+    await written(
+        model, "q", evidence(("new", "It is 3 m.", "2026-01-02"), ("old", "It is 2 m.", "2024-05-06")), language
+    )
+    [system, user] = model.requests[0]
+    assert all(rule in system.content for rule in RULES[language])
+    assert user.content.index("2026-01-02") < user.content.index("2024-05-06")
+
+
+@pytest.mark.parametrize(
+    ("language", "said"), [("en", "Not known: the documents do not say."), ("ja", "不明です。資料に記載がありません。")]
+)
+async def test_the_refusal_that_the_prompt_asks_for_is_understood(language: str, said: str) -> None:
+    assert said in PROMPTS[language].messages(question="", meaning="", evidence="", today="", nonce="")[0].content
+    answer = await compose(
+        ChatWriter(ScriptedChat([said]), prompts=PROMPTS), "How long?", evidence("x"), language=language
+    )
+    assert (answer.reason, answer.removed) == (Reason.INSUFFICIENT, ())
