@@ -1,4 +1,4 @@
-"""What refinement keeps and what it costs: ``python -m benchmarks.refinement [--chosen-on] [--svg FILE]``.
+"""What refinement keeps and what it costs: ``python -m benchmarks.refinement [--chosen-on] [--svg FOLDER]``.
 
 Of the questions whose answer stands in what goes on after the verdict: in how many it still stands in the evidence, and
 for which share of the tokens. Held-back questions; with ``--chosen-on`` those that the strengths were chosen on.
@@ -23,8 +23,13 @@ from tadasu.core.proportions import wilson
 from tadasu.core.refining import Strength
 from tadasu.testing.datasets import DataAbsent, holds_answer
 
-THRESHOLDS = (0.01, 0.02, 0.03, 0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-NEIGHBOURS = (0, 1, 2)
+BORDERS = (0.02, 0.04, 0.06, 0.08, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7)
+NEIGHBOURS = (0, 1)
+RULES = {
+    "share of the best": lambda border: {"strip_threshold": 0.0, "shares": {"en": border}},
+    "threshold": lambda border: {"strip_threshold": border},
+}
+"""What a border may be held against: the best strip's score with its passage, or the strip's own score."""
 ENOUGH = 10**9
 """Tokens: a budget that binds nothing, so that only the choice of strips is seen."""
 SURVIVAL, SHARE = 0.98, 0.45
@@ -91,36 +96,37 @@ def holds(evidence: Sequence[Evidence], answers: tuple[str, ...]) -> bool:
     return any(holds_answer(text, answers) for text in found)
 
 
-def curve(found: Sequence[Case], counter: Counted, *, name: str) -> list[tuple[int, float, Outcome]]:
-    """The outcome for every threshold and number of neighbours."""
-    return [
-        (
-            neighbours,
-            threshold,
-            measure(
-                name,
-                f"{threshold:g} with {neighbours}",
-                found,
-                RefinementSettings(strip_threshold=threshold, neighbours=neighbours, token_budget=ENOUGH),
-                counter,
-            ),
-        )
-        for neighbours, threshold in itertools.product(NEIGHBOURS, THRESHOLDS)
-    ]
+def curve(found: Sequence[Case], counter: Counted, *, name: str) -> dict[str, list[tuple[float, Outcome]]]:
+    """The outcomes along the borders, for every rule and number of neighbours."""
+    return {
+        f"{rule}, {neighbours} beside": [
+            (
+                border,
+                measure(
+                    name,
+                    f"{rule} {border:g} with {neighbours}",
+                    found,
+                    RefinementSettings(neighbours=neighbours, token_budget=ENOUGH, **values(border)),
+                    counter,
+                ),
+            )
+            for border in BORDERS
+        ]
+        for (rule, values), neighbours in itertools.product(RULES.items(), NEIGHBOURS)
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there as JSON too")
     parser.add_argument("--cache", type=Path, metavar="FOLDER", help="where graded passages are kept between runs")
-    parser.add_argument("--svg", type=Path, metavar="FILE", help="draw the trade-off there")
+    parser.add_argument("--svg", type=Path, metavar="FOLDER", help="draw the trade-off of each set there")
     parser.add_argument("--chosen-on", action="store_true", help="the sets that the strengths were chosen on")
     given = parser.parse_args()
     cache = given.cache or Path(__file__).resolve().parents[1] / "build" / "benchmarks" / "refinement"
     counter = Counted()
     print(harness.machine())
     lines: list[Outcome] = []
-    curves: list[Curve] = []
     sets: tuple[EvidenceSet, ...] = CHOSEN_ON if given.chosen_on else MEASURED
     for one in sets:
         try:
@@ -130,25 +136,27 @@ def main() -> None:
         found = [case for case in asked if case.answerable]
         print(f"{one.name}: {len(asked)} questions, the answer is in what goes on for {len(found)}")
         swept = curve(found, counter, name=one.name)
-        lines += [
+        print(harness.table(("border", *swept), _grid(swept)))
+        own = [
             measure(one.name, strength.value, found, of_strength(strength, token_budget=ENOUGH), counter)
             for strength in Strength
         ]
-        lines.append(measure(one.name, "mild, 1,024 tokens", found, of_strength(Strength.MILD), counter))
-        curves += [
-            Curve(
-                f"{one.name}, {neighbours} beside",
-                tuple((o.share, o.survival, f"{t:g}") for n, t, o in swept if n == neighbours),
-            )
-            for neighbours in NEIGHBOURS
-        ]
-        print(harness.table(("threshold", *(f"{n} beside" for n in NEIGHBOURS)), _grid(swept)))
+        lines += [*own, measure(one.name, "mild, 1,024 tokens", found, of_strength(Strength.MILD), counter)]
+        if given.svg:
+            drawn = given.svg / f"refinement-{one.name.replace(' ', '-')}.svg"
+            drawn.write_text(_picture(one.name, swept, own), encoding="utf-8")
     print(harness.table(_HEAD, [_row(line) for line in lines]))
     print(f"wanted: survival >= {SURVIVAL} for <= {SHARE} of the tokens, with one of the strengths")
-    if given.svg:
-        marks = [(line.share, line.survival, f"{line.set}: {line.name}") for line in lines if "," not in line.name]
-        given.svg.write_text(as_svg(curves, marks=marks, wanted=(SHARE, SURVIVAL)), encoding="utf-8")
     harness.report({"refinement": [asdict(line) for line in lines]}, to=given.json)
+
+
+def _picture(name: str, swept: dict[str, list[tuple[float, Outcome]]], strengths: Sequence[Outcome]) -> str:
+    curves = [
+        Curve(label, tuple((outcome.share, outcome.survival, f"{border:g}") for border, outcome in points))
+        for label, points in swept.items()
+    ]
+    marks = [(line.share, line.survival, line.name) for line in strengths]
+    return as_svg(name, curves, marks=marks, wanted=(SHARE, SURVIVAL))
 
 
 _HEAD = ("set", "strength", "cases", "survival", "95 %", "share of tokens", "share of strips")
@@ -159,9 +167,11 @@ def _row(line: Outcome) -> tuple[object, ...]:
     return line.set, line.name, line.answerable, line.survival, f"{low:.3f} to {high:.3f}", line.share, line.strips
 
 
-def _grid(swept: Sequence[tuple[int, float, Outcome]]) -> list[tuple[object, ...]]:
-    by_place = {(n, t): f"{o.survival:.3f} for {o.share:.2f}" for n, t, o in swept}
-    return [(f"{t:g}", *(by_place[n, t] for n in NEIGHBOURS)) for t in THRESHOLDS]
+def _grid(swept: dict[str, list[tuple[float, Outcome]]]) -> list[tuple[object, ...]]:
+    return [
+        (f"{points[0][0]:g}", *(f"{outcome.survival:.3f} for {outcome.share:.2f}" for _, outcome in points))
+        for points in zip(*swept.values(), strict=True)
+    ]
 
 
 if __name__ == "__main__":

@@ -14,20 +14,21 @@ _Point = tuple[float, float, str]
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Points (share of tokens, survival, label) of one set with one number of neighbours, along the thresholds."""
+    """Points (share of tokens, survival, label) of one rule with one number of neighbours, along its borders."""
 
     name: str
     points: tuple[_Point, ...]
 
 
-def as_svg(curves: Sequence[Curve], *, marks: Sequence[_Point], wanted: tuple[float, float]) -> str:
+def as_svg(name: str, curves: Sequence[Curve], *, marks: Sequence[_Point], wanted: tuple[float, float]) -> str:
     """The drawing; `marks` are the strengths, `wanted` the corner of what is good enough. Below 0.85 it is cut off."""
     wide, tall = _WIDE + _LEGEND + 2 * _EDGE, _TALL + 2 * _EDGE
     right, top = _x(wanted[0]), _y(wanted[1])
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {tall}" font-family="sans-serif" font-size="12">',
-        "<title>What survives refinement, and for which share of the tokens</title>",
+        f"<title>{escape(name)}: what survives refinement, and for which share of the tokens</title>",
         f'<rect width="{wide}" height="{tall}" fill="#ffffff"/>',
+        f'<text x="{_EDGE}" y="36" font-size="15">{escape(name)}</text>',
         f'<rect x="{_EDGE}" y="{_y(1)}" width="{right - _EDGE}" height="{top - _y(1)}" fill="#e6f2e6"/>',
         f'<rect x="{_EDGE}" y="{_EDGE}" width="{_WIDE}" height="{_TALL}" fill="none" stroke="#888888"/>',
     ]

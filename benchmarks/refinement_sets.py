@@ -12,6 +12,7 @@ import json
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from tadasu.app.correction import correction_loop
 from tadasu.app.settings_file import settings_text
@@ -66,7 +67,7 @@ CHOSEN_ON = (
 """What the strengths are chosen on."""
 MEASURED = (
     EvidenceSet("popqa", Part.POPQA, Split.TEST, 1000),
-    EvidenceSet("jsquad", Part.JSQUAD_VALID, Split.TEST, 600),
+    EvidenceSet("jsquad", Part.JSQUAD_VALID, Split.TEST, 300),
 )
 """What is reported; nothing is chosen on it."""
 
@@ -94,16 +95,16 @@ def cases(one: EvidenceSet, *, cache: Path, vectors: Path | None = None) -> list
     file = cache / f"{one.name.replace(' ', '-')}.jsonl"
     if not file.is_file():
         cache.mkdir(parents=True, exist_ok=True)
-        made = [json.dumps(_written(case), ensure_ascii=False) for case in asyncio.run(_asked(one, vectors))]
         partial = file.with_suffix(".part")
-        partial.write_text("".join(f"{line}\n" for line in made), encoding="utf-8")
+        with partial.open("w", encoding="utf-8") as lines:
+            asyncio.run(_ask(one, vectors, lines))
         partial.replace(file)
     with file.open(encoding="utf-8") as lines:
         return [_read(json.loads(line)) for line in lines]
 
 
-async def _asked(one: EvidenceSet, vectors: Path | None) -> list[Case]:
-    found = []
+async def _ask(one: EvidenceSet, vectors: Path | None, lines: TextIO) -> None:
+    """Ask every question and write its case as it comes, so that a look into the file tells how far it is."""
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         create_workspace(root, settings_text(_THREADS))
@@ -124,10 +125,11 @@ async def _asked(one: EvidenceSet, vectors: Path | None) -> list[Case]:
                     ledger=ledger,
                     budget=budget,
                 )
-                found.append(Case(question.text, one.language, question.answers, corrected.passages))
+                case = Case(question.text, one.language, question.answers, corrected.passages)
+                lines.write(json.dumps(_written(case), ensure_ascii=False) + "\n")
+                lines.flush()
         finally:
             await container.close()
-    return found
 
 
 def _written(case: Case) -> dict[str, object]:

@@ -11,12 +11,13 @@ from tadasu.answering.conversation import restate_by_rules
 from tadasu.answering.correction.loop import CorrectionLoop
 from tadasu.answering.correction.policy import CorrectionSettings
 from tadasu.answering.generation import AnswerComposer
+from tadasu.answering.generation.compose import Release
 from tadasu.answering.pipeline import Inquiry, Pipeline
 from tadasu.answering.refinement import RefinementSettings
 from tadasu.answering.refinery import Asked, Refinery
 from tadasu.core.answers import AnswerStatus, Reason
 from tadasu.core.documents import Reader
-from tadasu.core.events import Event, TextReleased
+from tadasu.core.events import Event, Shown, TextReleased
 from tadasu.core.grades import Grade, Thresholds
 from tadasu.core.retrieved import Retrieval
 from tadasu.core.runs import StripFate
@@ -104,6 +105,7 @@ def line(
     limits: Limits | None = None,
     refinery: Refinery | None = None,
     world: FixedWorld | None = None,
+    release: Release = Release.CHECKED,
 ) -> Pipeline:
     world = world or FixedWorld()
     return Pipeline(
@@ -114,7 +116,7 @@ def line(
             outside=None,
             settings=CorrectionSettings(max_searches=0),
         ),
-        composer=AnswerComposer(writer),
+        composer=AnswerComposer(writer, release=release),
         refinery=refinery or Refinery(Words(), RefinementSettings(neighbours=0)),
         limits=limits or Limits(),
         runs=runs,
@@ -156,6 +158,23 @@ async def test_where_the_second_try_finds_nothing_either_it_is_said_once(
     assert [e.text for e in events if isinstance(e, TextReleased)] == [run.answer.text]
     assert run.packing is not None
     assert run.packing.restored
+
+
+async def test_text_that_is_shown_at_once_is_taken_back_before_the_second_try(runs: SqlRunBook) -> None:
+    class Refuses(Finder):
+        async def write(self, task: WritingTask, *, ledger: Ledger) -> AsyncIterator[str]:
+            async for piece in super().write(task, ledger=ledger):
+                yield piece
+                return
+            yield "The documents do not say."
+
+    screen = Shown()
+    run = await line(runs, Refuses("3 years"), EN, release=Release.AT_ONCE).answer(
+        Inquiry("How long is the warranty of the PT-300?"), listen=screen
+    )
+    assert run.answer.status is AnswerStatus.ANSWERED
+    assert (screen.checked, screen.unchecked) == (run.answer.text, "")
+    assert "do not say" not in run.answer.text
 
 
 async def test_there_is_no_second_try_without_need_or_chance(runs: SqlRunBook) -> None:
