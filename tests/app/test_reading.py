@@ -31,11 +31,13 @@ async def test_a_workspace_has_one_of_each_and_both_read(
     container: Container, question: str, text: str, answer: str
 ) -> None:
     assert container.span_reader is container.span_reader
-    assert container.support_model is container.support_model
+    support = container.support_model
+    assert support is not None
+    assert container.support_model is support
     ledger = RunLedger(container.clock)
     (span,) = await container.span_reader.read(question, [text], ledger=ledger)
     assert span is not None
     assert text[span.start : span.end] == answer
-    (likely,) = await container.support_model.support([Claim(text, text, question)], ledger=ledger)
+    (likely,) = await support.support([Claim(text, text, question)], ledger=ledger)
     assert likely > 0.5
-    assert [call.model for call in ledger.calls] == [container.span_reader.id, container.support_model.id]
+    assert [call.model for call in ledger.calls] == [container.span_reader.id, support.id]

@@ -16,6 +16,7 @@ VALUES = {
     "standalone": {"question": "Q", "conversation": "C", "nonce": "N"},
     "rewrite": {"question": "Q", "tried": "T"},
     "decompose": {"question": "Q"},
+    "check": {"question": "Q", "source": "E", "sentence": "S", "nonce": "N"},
     "reword": {"question": "Q", "evidence": "E", "sentence": "S", "findings": "F", "nonce": "N"},
 }
 
@@ -126,7 +127,7 @@ def test_an_unreadable_or_unknown_prompt_is_a_settings_error(tmp_path: Path) -> 
     (tmp_path / "en" / "rewrite.md").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SettingsInvalid, match="cannot be read"):
         load("rewrite", "en", folder=tmp_path)
-    with pytest.raises(SettingsInvalid, match="answer, decompose, grade, reword, rewrite, standalone"):
+    with pytest.raises(SettingsInvalid, match="answer, check, decompose, grade, reword, rewrite, standalone"):
         load("anwser", "en")
 
 

@@ -152,9 +152,9 @@ class Container:
         return open_span_reader(self)
 
     @cached_property
-    def support_model(self) -> SupportModel:
-        """Says how likely it is that a source supports a sentence."""
-        from tadasu.app.reading import open_support_model
+    def support_model(self) -> SupportModel | None:
+        """Says how likely it is that a source supports a sentence; None where rules alone are to check."""
+        from tadasu.app.checking import open_support_model
 
         return open_support_model(self)
 

@@ -12,7 +12,7 @@ from tadasu.runtime.scheduling.happenings import Listener, ignore
 from tadasu.runtime.scheduling.rules import BreakerRules, Rations, RetryRules, Rules
 from tadasu.runtime.scheduling.scheduler import CallScheduler
 from tadasu.runtime.scheduling.store import LocalLimits
-from tadasu.runtime.scheduling.wrappers import ScheduledChat, ScheduledScorer, ScheduledWebSearch
+from tadasu.runtime.scheduling.wrappers import ScheduledChat, ScheduledChecker, ScheduledScorer, ScheduledWebSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from tadasu.app.container import Container
     from tadasu.app.sections.outside import LimitsSection, ProviderLimits
     from tadasu.app.settings import Settings
-    from tadasu.ports import Chance, ChatModel, Clock, LimitStore, PairScorer, WebSearch
+    from tadasu.ports import Chance, ChatModel, Clock, LimitStore, PairScorer, SupportModel, WebSearch
 
-_OWN = frozenset({"folder", "onnx", "scripted", "shipped"})
-"""Plugins that call nobody outside: they need no turn."""
-_GROUPS = ("tadasu.chat", "tadasu.scorers", "tadasu.websearch")
+_OWN = frozenset({"folder", "llm", "onnx", "scripted", "shipped"})
+"""Plugins that call nobody outside, or through another part that waits for its turn: they need none."""
+_GROUPS = ("tadasu.chat", "tadasu.checkers", "tadasu.scorers", "tadasu.websearch")
 _HASTY = RetryRules(attempts=2, longest_wait_s=2.0)
 """For a search with another one behind it."""
 
@@ -70,6 +70,12 @@ def scheduled_scorer(scorer: PairScorer, container: Container) -> PairScorer:
     """The configured scorer in turns; itself where it calls nobody outside."""
     name = container.settings.grading.scorer
     return scorer if name in _OWN else ScheduledScorer(scorer, container.scheduler, provider=name)
+
+
+def scheduled_checker(checker: SupportModel, container: Container) -> SupportModel:
+    """The configured checker in turns; itself where it calls nobody outside by itself."""
+    name = container.settings.checking.model
+    return checker if name in _OWN else ScheduledChecker(checker, container.scheduler, provider=name)
 
 
 def scheduled_web(search: WebSearch, scheduler: CallScheduler, *, last: bool = True) -> WebSearch:

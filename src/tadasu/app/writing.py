@@ -14,7 +14,7 @@ def open_composer(container: Container) -> AnswerComposer:
     from tadasu.answering.generation.chat import ChatWriter, ChatWriterSettings
     from tadasu.answering.generation.compose import AnswerComposer, Rules
     from tadasu.answering.generation.rewording import ChatRewording
-    from tadasu.app.reading import open_checker
+    from tadasu.app.checking import open_checker
 
     chosen, chat = container.settings.generation, container.chat
     if chat is None:

@@ -5,8 +5,8 @@ encoder and store (`retrieval`), the grader (`grading`), the web (`web`), the mo
 writer and its chat model (`writing`), the
 run book and work in the background (`runs`). All are imported from here. Protocols have one to three methods; scores,
 units and failures are said where they are declared. Built-in implementations are plugins like anybody else's
-(entry-point groups ``tadasu.stores``, ``.graders``, ``.scorers``, ``.caches``, ``.chat``, ``.websearch``) and pass
-``tadasu.testing.conformance``.
+(entry-point groups ``tadasu.stores``, ``.graders``, ``.scorers``, ``.checkers``, ``.caches``, ``.chat``,
+``.websearch``) and pass ``tadasu.testing.conformance``.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tadasu.ports.grading import (
     ScoreCache,
     ScorerSettings,
 )
-from tadasu.ports.reading import Claim, FoundSpan, SpanReader, SupportModel
+from tadasu.ports.reading import CheckerSettings, Claim, FoundSpan, SpanReader, SupportModel
 from tadasu.ports.retrieval import (
     AccessTags,
     CandidateSearch,
@@ -55,6 +55,7 @@ __all__ = [
     "Chance",
     "ChatDelta",
     "ChatModel",
+    "CheckerSettings",
     "Claim",
     "Clock",
     "Corrections",

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from tadasu.ports.calls import Ledger
+
+if TYPE_CHECKING:
+    from tadasu.ports.world import Chance
+    from tadasu.ports.writing import ChatModel, PromptTemplate
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +53,10 @@ class Claim:
 
 
 class SupportModel(Protocol):
-    """Says how likely it is that a source supports a sentence."""
+    """Says how likely it is that a source supports a sentence.
+
+    Plugins of the group ``tadasu.checkers`` are functions ``open_checker(settings: CheckerSettings) -> SupportModel``.
+    """
 
     @property
     def id(self) -> str:
@@ -61,3 +69,19 @@ class SupportModel(Protocol):
         Raises ModelUnavailable where nothing can be judged.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class CheckerSettings:
+    """What a checker plugin is opened with; each reads what it needs.
+
+    `path` is the folder of a local model, `chat` the chat model of the role ``check`` with its `prompts` by language
+    and `chance` for delimiters. `max_tokens` is the longest input read at once.
+    """
+
+    path: Path | None = None
+    threads: int = 2
+    max_tokens: int = 512
+    chat: ChatModel | None = None
+    prompts: Mapping[str, PromptTemplate] = field(default_factory=dict)
+    chance: Chance | None = None

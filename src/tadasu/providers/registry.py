@@ -13,6 +13,7 @@ KINDS = {
     "tadasu.stores": "store",
     "tadasu.graders": "grader",
     "tadasu.scorers": "scorer",
+    "tadasu.checkers": "checker",
     "tadasu.caches": "score cache",
     "tadasu.chat": "chat provider",
     "tadasu.websearch": "web search provider",

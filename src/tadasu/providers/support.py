@@ -19,8 +19,8 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from tadasu.core.usage import Stage
-from tadasu.errors import ModelUnavailable
-from tadasu.ports import Claim, Ledger
+from tadasu.errors import ModelUnavailable, SettingsInvalid
+from tadasu.ports import CheckerSettings, Claim, Ledger
 from tadasu.providers.heads import CARD, FORMAT, run_pair
 from tadasu.runtime.ledger import timed
 from tadasu.runtime.model_parts import with_constants
@@ -196,3 +196,11 @@ def open_support_head(folder: str | Path, *, threads: int = 2) -> SupportHead:
     path = Path(folder)
     card = read_card(path)
     return SupportHead(card, read_support(path, card), threads=threads)
+
+
+def open_checker(settings: CheckerSettings) -> SupportHead:
+    """The plugin behind ``tadasu.checkers: shipped``."""
+    if settings.path is None:
+        reason = "is not set; write the folder of a grader with a support head"
+        raise SettingsInvalid(where="tadasu.toml", key="checking.path", reason=reason)
+    return open_support_head(settings.path, threads=settings.threads)

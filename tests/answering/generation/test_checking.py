@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -142,6 +143,7 @@ async def test_two_languages_are_left_to_the_rules() -> None:
         ModelUnavailable(path="support.onnx", reason="damaged"),
         ProviderUnreachable(provider="checker", reason="no route"),
         BudgetSpent(what="calls"),
+        KeyError("a plugin's own mistake"),
     ],
 )
 async def test_where_the_model_fails_the_rules_decide_and_the_answer_says_so(language: str, failure: Exception) -> None:
@@ -155,6 +157,19 @@ async def test_where_the_model_fails_the_rules_decide_and_the_answer_says_so(lan
     )
     assert answer.status is AnswerStatus.ANSWERED
     assert Warned.UNREAD in answer.warnings
+
+
+@languages
+@pytest.mark.parametrize("given", [[], [0.9, 0.9], [math.nan], [1.5], [-0.1]])
+async def test_what_is_no_probability_supports_nothing(language: str, given: list[float]) -> None:
+    class Broken(Reads):
+        async def support(self, claims: Sequence[Claim], *, ledger: Ledger) -> Sequence[float]:
+            return given
+
+    refused = await judge(Broken(), REWORDED[language], 1, language=language)
+    assert (refused.check.holds, refused.unread) == (False, True)
+    passed = await judge(Broken(), SWAPPED[language], 1, language=language)
+    assert (passed.check.holds, passed.unread) == (True, True)
 
 
 @languages

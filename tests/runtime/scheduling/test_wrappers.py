@@ -15,7 +15,7 @@ from tadasu.core.scores import PairScore, ScoreScale
 from tadasu.core.usage import Call, Outcome, Priority, Stage
 from tadasu.core.vectors import PassageText
 from tadasu.errors import BudgetSpent, ProviderError, ProviderLimited, ProviderUnreachable
-from tadasu.ports import ChatDelta, ChatModel, Errand, Ledger, Message, ScorerSettings
+from tadasu.ports import ChatDelta, ChatModel, Claim, Errand, Ledger, Message, ScorerSettings
 from tadasu.providers.billing import BilledChat
 from tadasu.providers.registry import ChatSettings
 from tadasu.providers.rerank import open_scorer
@@ -24,7 +24,7 @@ from tadasu.runtime.budget import Budget, Limits
 from tadasu.runtime.ledger import RunLedger
 from tadasu.runtime.scheduling.happenings import Kind
 from tadasu.runtime.scheduling.rules import BreakerRules, RetryRules, Rules
-from tadasu.runtime.scheduling.wrappers import ScheduledChat, ScheduledScorer, ScheduledWebSearch
+from tadasu.runtime.scheduling.wrappers import ScheduledChat, ScheduledChecker, ScheduledScorer, ScheduledWebSearch
 from tadasu.runtime.world import SystemClock
 from tadasu.testing.scorer_server import Manner, ScorerServer
 from tests.runtime.scheduling.virtual_time import LoopClock, run_virtual
@@ -213,6 +213,35 @@ def test_scoring_that_outlasts_the_run_is_broken_off() -> None:
         return asyncio.get_running_loop().time()
 
     assert run_virtual(main()) == pytest.approx(5.0)
+
+
+# --- checkers ----------------------------------------------------------------------------------------
+
+
+class _Checker:
+    id = "oracle-1"
+
+    def __init__(self, *errors: ProviderError) -> None:
+        self._errors = list(errors)
+
+    async def support(self, claims: Sequence[Claim], *, ledger: Ledger) -> Sequence[float]:
+        error = self._errors.pop(0) if self._errors else None
+        ledger.record(Call(Stage.CHECK, "oracle", outcome=Outcome.FAILED if error else Outcome.OK))
+        if error is not None:
+            raise error
+        return [0.75] * len(claims)
+
+
+def test_a_checker_that_was_not_reached_is_asked_again() -> None:
+    async def main() -> tuple[Sequence[float], list[tuple[int, Outcome]], str]:
+        inner = _Checker(ProviderUnreachable(provider="oracle", reason="no route"))
+        checker = ScheduledChecker(inner, scheduler(), provider="oracle")
+        run = RunLedger(SystemClock())
+        found = await checker.support([Claim("It is.", "It is."), Claim("It was.", "It is.")], ledger=run)
+        await checker.close()
+        return found, [(call.attempt, call.outcome) for call in run.calls], checker.id
+
+    assert run_virtual(main()) == ([0.75, 0.75], [(1, Outcome.FAILED), (2, Outcome.OK)], "oracle-1")
 
 
 # --- web searches ------------------------------------------------------------------------------------

@@ -17,14 +17,12 @@ from tadasu.answering.generation.abstention import is_refusal
 from tadasu.answering.generation.facts import facts_of
 from tadasu.core.answers import Evidence, Support
 from tadasu.core.documents import Strip
-from tadasu.errors import BudgetSpent, ModelUnavailable, PriceUnknown, ProviderError
 from tadasu.ports import Claim, Ledger, SupportModel, WritingTask
 from tadasu.runtime.ledger import Stopwatch
 from tadasu.text.language import detect
 
 _SOFT = frozenset(("wording", "negation"))
 """Findings that a model may overrule: rules see words, not what they mean together."""
-_FAILURES = (ModelUnavailable, ProviderError, BudgetSpent, PriceUnknown)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,11 +123,15 @@ class _Reader:
         claim = Claim(sentence=sentence, source=source, question=self._task.query or self._task.question)
         try:
             with nullcontext() if self._watch is None else self._watch.paused():
-                (probability,) = await self._model.support([claim], ledger=self._ledger)
-        except _FAILURES:
+                found = await self._model.support([claim], ledger=self._ledger)
+        except Exception:  # noqa: BLE001 - checkers are plugins: whatever one raises, the rules decide and the run says so
             self.failed = True
             return failing
-        return probability
+        # What is no probability (none, two, NaN) must not pass for one.
+        if len(found) != 1 or not 0.0 <= found[0] <= 1.0:
+            self.failed = True
+            return failing
+        return float(found[0])
 
 
 def _text(strips: Sequence[Strip]) -> str:

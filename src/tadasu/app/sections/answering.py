@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import enum
-
 from pydantic import Field
 
 from tadasu.answering.correction.policy import Reaction, ReservePolicy
@@ -171,17 +169,16 @@ class AbstentionSection(Section):
     read: bool = Field(default=True, description="Let a model read where the answer stands; false: by rules alone.")
 
 
-class CheckingModel(enum.Enum):
-    """Which model reads sentences beside their sources."""
-
-    SHIPPED = "shipped"
-    NONE = "none"
-
-
 class CheckingSection(Section):
     """Whether what a chat model wrote is supported by what it cites: rules, then a model that reads both."""
 
-    model: CheckingModel = Field(CheckingModel.SHIPPED, description="shipped, or none: rules alone.")
+    model: str = Field(
+        "shipped",
+        description="shipped, onnx (a classifier of entailment), llm (the chat model of the role check), or another"
+        " plugin of the group tadasu.checkers; empty: rules alone.",
+    )
+    path: str = Field("", description="Folder of the model, from the workspace or absolute; empty: the shipped one.")
+    max_tokens: int = Field(512, ge=64, description="Tokens that a model of onnx reads at once, at the most.")
     doubt: float = Field(
         0.4, ge=0, le=1, description="What the rules let through holds from this probability of support on."
     )

@@ -10,7 +10,7 @@ from tadasu.core.retrieved import WebPage
 from tadasu.core.scores import PairScore, ScoreScale
 from tadasu.core.usage import Stage, estimated_tokens
 from tadasu.errors import ProviderLimited, ProviderUnreachable
-from tadasu.ports import ChatDelta, ChatModel, Errand, Ledger, Message, PairScorer, WebSearch
+from tadasu.ports import ChatDelta, ChatModel, Claim, Errand, Ledger, Message, PairScorer, SupportModel, WebSearch
 from tadasu.runtime.scheduling.attempts import Attempts, standing
 from tadasu.runtime.scheduling.rules import RetryRules
 from tadasu.runtime.scheduling.scheduler import CallScheduler
@@ -115,6 +115,30 @@ class ScheduledScorer(_Scheduled):
 
         tokens = estimated_tokens(*(passage.text for passage in passages)) + len(passages) * estimated_tokens(question)
         errand = self._errand(Stage.GRADE, f"scoring by {self._provider}", ledger, tokens=tokens)
+        return await self._scheduler.call(errand, work, ledger=ledger)
+
+
+class ScheduledChecker(_Scheduled):
+    """ports.SupportModel. One turn is one call of `support`, with all its claims."""
+
+    def __init__(self, inner: SupportModel, scheduler: CallScheduler, *, provider: str) -> None:
+        super().__init__(inner, scheduler, provider=provider)
+        self._inner = inner
+
+    @property
+    def id(self) -> str:
+        """The checker's own."""
+        return self._inner.id
+
+    async def support(self, claims: Sequence[Claim], *, ledger: Ledger) -> Sequence[float]:
+        """As the checker's own; raises what `ports.Scheduler.call` does, too."""
+        attempts = Attempts(ledger)
+
+        async def work(_: int) -> Sequence[float]:
+            return await self._inner.support(claims, ledger=attempts.next())
+
+        tokens = estimated_tokens(*(text for one in claims for text in (one.question, one.sentence, one.source)))
+        errand = self._errand(Stage.CHECK, f"checking by {self._provider}", ledger, tokens=tokens)
         return await self._scheduler.call(errand, work, ledger=ledger)
 
 
