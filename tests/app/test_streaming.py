@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
@@ -143,3 +147,22 @@ async def test_the_ledger_says_cancelled_at_once(leaves: str) -> None:
         assert call.outcome is Outcome.CANCELLED
         assert await asyncio.to_thread(server.hung_up.wait, 10)
         await model.close()
+
+
+def test_ctrl_c_cancels_the_call(place: Path) -> None:
+    with ChatServer([Hang()]) as server:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("TADASU_", "LC_", "LANG"))}
+        chat = {"PROVIDER": "openai", "MODEL": "m", "BASE_URL": server.base_url}
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tadasu", "ask", ASKED["en"][0]],
+            cwd=place,
+            env={**kept, "LANG": "C.UTF-8", **{f"TADASU_CHAT__{key}": value for key, value in chat.items()}},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert server.asked.wait(60)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        assert server.hung_up.wait(20)
+    assert process.returncode == 130
+    assert b"Traceback" not in said
