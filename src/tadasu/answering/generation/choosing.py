@@ -26,6 +26,8 @@ from tadasu.ports import WritingTask
 _ECHOED = 0.7
 # From here on the span reader is believed where the rules say that a sentence is about a neighbour.
 _OVERRULES = 0.3
+# Below this probability the reader as good as sees nothing.
+_SEEN_AT_ALL = 0.1
 # A further sentence is quoted where the reader sees the answer in it with this probability, rather than in the best;
 # or where it is less sure of the best than this, and the other comes near enough and has been graded well enough.
 _SEEN = 0.05
@@ -69,25 +71,32 @@ def choose(task: WritingTask, spots: Spots, settings: ExtractiveSettings) -> Cho
     """The quotations for `task`; `spots` is what a span reader found, empty where none has read."""
     question = task.query or task.question
     quotes = [quote for piece in about(question, task.evidence) for quote in quotes_of(piece, task.evidence, question)]
-    every = [
-        one
-        for one in ranked(question, without_other_rows(question, quotes), spots=spots)
-        if not excludes(question, one.quote)
-    ]
-    scored = [one for one in every if one.spot >= _OVERRULES or not _of_a_neighbour(question, one.quote, task)]
+    every = ranked(question, without_other_rows(question, quotes), spots=spots)
+    able = [one for one in every if not excludes(question, one.quote)]
+    scored = [one for one in able if one.spot >= _OVERRULES or not _of_a_neighbour(question, one.quote, task)]
     # What comes next when the best is about a neighbour of the subject has to show that it is not.
-    verdict = task.verdict if scored[:1] == every[:1] else Verdict.INCORRECT
-    # With a reader, what is all about neighbours is a matter of the score.
-    scored = able_first(question, scored or (every if spots else []))
+    passed_over = scored[:1] != every[:1]
+    # With a reader, what the rules only suppose to be about neighbours is a matter of the score.
+    scored = able_first(question, scored or (able[:1] if spots and able[:1] == every[:1] else []))
     if not scored:
         return Chosen()
+    verdict = Verdict.INCORRECT if passed_over else task.verdict
     found = _sufficiency(question, scored[0], task, verdict=verdict, read=bool(spots))
-    if found.score < settings.threshold or not (spots or found.signals.on_topic):
+    on_its_own = (spots and not passed_over) or scored[0].spot >= _OVERRULES
+    if spots and _nothing_speaks_for(found.signals):
+        return Chosen(sufficiency=found)
+    if found.score < settings.threshold or not (on_its_own or found.signals.on_topic):
         return Chosen(sufficiency=found)
     chosen = _chosen(question, scored, quotes, task, verdict=verdict, settings=settings)
     if isinstance(chosen, Conflict):
         return Chosen(conflict=chosen, sufficiency=found)
     return Chosen(tuple(chosen), sufficiency=found)
+
+
+def _nothing_speaks_for(signals: Signals) -> bool:
+    """Whether reader, grader and rules all see no answer in a sentence, whatever its passage promises."""
+    by_rules = signals.on_topic > 0.0 and signals.kind >= 0.0
+    return not by_rules and signals.span < log_odds(_SEEN_AT_ALL) and signals.strip < 0.0
 
 
 def _of_a_neighbour(question: str, quote: Quote, task: WritingTask) -> bool:

@@ -13,9 +13,10 @@ from tadasu.text.stopwords import ENGLISH_STOPWORDS, QUESTION_WORDS
 from tadasu.text.wordlists import word_set
 
 _WORD = re.compile(r"(?<![a-z0-9])[a-z][a-z'-]*|[\u3400-\u9fff々ァ-ヺー]+|[^\w\s]", re.IGNORECASE)
+_SHIP = re.compile(r"[ぁ-ゖ]{2,}[丸号](?![\u3400-\u9fff々])")  # and trains: かもめ丸, ひかり号
 _RUN = re.compile(
     r"(?<![a-z0-9])[a-z][a-z'-]*(?: [a-z][a-z'-]*)+|[\u3400-\u9fff々ァ-ヺー]{3,}"
-    r"|[ぁ-ゖ]{2,}[丸号](?![\u3400-\u9fff々])",  # ships and trains: かもめ丸
+    rf"|{_SHIP.pattern}",
     re.IGNORECASE,
 )
 # One noun that belongs to another: 祖父母の死亡.
@@ -73,6 +74,8 @@ def _leading(text: str) -> frozenset[str]:
         second = at > 0 and _ADJECTIVE.fullmatch(words[at - 1]) and (at == 1 or words[at - 2] in _OPENS)
         if not word.isascii() or at == 0 or words[at - 1] in _OPENS or second:
             found.update(facts_of(word).order)
+    for named in _SHIP.findall(fold(text)):
+        found.update(facts_of(named).order)
     return frozenset(found)
 
 
@@ -83,7 +86,8 @@ def pairs(text: str) -> tuple[tuple[str, str], ...]:
     for run in _RUN.findall(fold(text)):
         order: list[str] = []
         for word in run.split():
-            order.extend("" if term in _NO_NOUNS else term for term in facts_of(word).order)
+            # A compound has as many spellings as synonyms: web-based, Chinese-style.
+            order.extend("" if term in _NO_NOUNS or "-" in word else term for term in facts_of(word).order)
         found += [(a, b) for a, b in pairwise(order) if a and b and a != b]
     for owner, owned in _BELONGS.findall(fold(text)):
         first, second = facts_of(owner).order, facts_of(owned).order

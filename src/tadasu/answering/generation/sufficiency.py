@@ -25,12 +25,12 @@ class Signals:
     """What the score is made of; each is a number for which more is better.
 
     `span` is the log-odds of the best answer span in what is quoted (0 without a reader), `strip` those of the sentence
-    and `passage` those of its passage by their grades (0 where it has none); `covered` the share of the question's terms
-    that stand in the sentence or above it, weighted by how telling they are here, `own` that in the sentence alone;
-    `kind` says whether what is asked for (a person, a date, a number) is there: 1, -1, or 0 where the question does not
-    tell; `verdict` is 1 for CORRECT, 0 for AMBIGUOUS, -1 for all else; `same_subject` is 0 where the rules find a
-    neighbour of what is asked for, and 1 where they do not; `on_topic` is 1 where they hold the sentence to be about the
-    question at all.
+    and `passage` those of its passage by their grades (0 where it has none); `covered` the share of the question's
+    terms that stand in the sentence or above it, weighted by how telling they are here, `own` that in the sentence
+    alone; `kind` says whether what is asked for (a person, a date, a number) is there: 1, -1, or 0 where the question
+    does not tell; `verdict` is 1 for CORRECT, 0 for AMBIGUOUS, -1 for all else; `same_subject` is 0 where the rules
+    find a neighbour of what is asked for, and 1 where they do not; `on_topic` is 1 where they hold the sentence to be
+    about the question at all.
     """
 
     span: float

@@ -24,6 +24,7 @@ _ATTRIBUTE = re.compile(r"\bwhat (?:is|was|are|were) the (?P<what>[\w -]{2,40}?)
 # the name tells which thing is meant, as in "the Platinum level".
 _ALL_BUT_THE_NAME = 0.7
 _ALL_BUT_WHICH = 0.8
+_ANY_YEAR = re.compile(r"(?<![0-9A-Za-z.,-])(?:19|20)\d\d(?![\d.,-]\d|\d|-\d)")
 # What another year is compared with.
 _COMPARED = re.compile(
     r"\b(?:than|compared (?:with|to)|against|versus|over|from)\b(?: (?:that|those) of)?(?: in)?(?: the)?(?: year)?"
@@ -77,11 +78,12 @@ def lacks_attribute(question: str, quote: Quote) -> bool:
 
 def excludes(question: str, quote: Quote) -> bool:
     """Whether a quotation is about another than what is asked about, by its own words: a sister ship, another year."""
-    years = YEAR.findall(fold(question))
-    if len(years) == 1 and _only_compared(years[0], quote.facts.flat):
+    if _of_another_year(question, quote):
         return True
-    foreign = {facts_of(question).language, quote.facts.language} == {"en", "ja"}
-    return not foreign and names_a_sibling(question, quote)
+    if {facts_of(question).language, quote.facts.language} == {"en", "ja"}:
+        return False
+    known = quote.facts.terms | quote.context
+    return names_a_sibling(question, quote) or bool(replaced(question, quote.text, known=known))
 
 
 def names_a_sibling(question: str, quote: Quote) -> bool:
@@ -103,12 +105,16 @@ def names_a_sibling(question: str, quote: Quote) -> bool:
     return False
 
 
-def _only_compared(year: str, flat: str) -> bool:
-    """Whether a text is about another year and has this one only beside it: "in 2025, 12 % less than in 2024"."""
-    if year not in flat:
+def _of_another_year(question: str, quote: Quote) -> bool:
+    """Whether the question names one year and the quotation others, or this one only beside its own.
+
+    "In 2025, 12 % less than in 2024" says nothing of 2024. What it stands under may say the year instead.
+    """
+    years = set(_ANY_YEAR.findall(fold(question)))
+    own = set(_ANY_YEAR.findall(_COMPARED.sub(" ", quote.facts.flat)))
+    if len(years) != 1 or not own or years & own:
         return False
-    own = set(YEAR.findall(_COMPARED.sub(" ", flat)))
-    return bool(own) and year not in own
+    return not years & set(_ANY_YEAR.findall(f"{fold(label(quote.evidence))} {quote.evidence.strip.date}"))
 
 
 def _rivals(question: str, quote: Quote) -> bool:
