@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tadasu.app.chat import chat_settings, provider_of
 from tadasu.app.prices import pair_price, search_price
 from tadasu.core.usage import Call, Cost, Pricing, Stage, Tokens, total
+from tadasu.core.writing import Unsupported
 from tadasu.providers.prices import is_local, price_of
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ GRADING_TOKENS = 180
 """Assumed reply of the chat model about one passage."""
 REWRITING_TOKENS = Tokens(400, 100)
 """Assumed for one question where a model of its own rewrites queries."""
+REWORDING_TOKENS = 100
+"""Assumed reply for the one sentence of an answer that is written again, where that is the policy."""
 WEB_SHARE = 0.3
 """Assumed share of questions that ask the web."""
 CALL_SECONDS = 5.0
@@ -106,6 +109,8 @@ def _chat_calls(settings: Settings) -> Iterator[tuple[Role, Stage, Tokens]]:
     """What chat models are asked for one question, by the assumptions above."""
     written = Tokens(PROMPT_TOKENS + settings.refinement.token_budget, settings.chat.max_tokens // 2)
     yield "answer", Stage.GENERATE, written
+    if settings.generation.unsupported is Unsupported.REWRITE:
+        yield "answer", Stage.GENERATE, Tokens(written.input, REWORDING_TOKENS)
     if settings.grading.llm or settings.grading.grader == "llm":
         k, batch = settings.retrieval.k, settings.grading.llm_batch
         shown = k * settings.ingestion.max_tokens + PROMPT_TOKENS * -(-k // batch)

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 import pytest
 
 from tadasu.answering.generation import AnswerComposer, AnswerFinished, ChatWriter, ExtractiveWriter, SentenceReleased
-from tadasu.answering.generation.compose import Rules
+from tadasu.answering.generation.compose import Rules, Warned
 from tadasu.answering.generation.rewording import ChatRewording
 from tadasu.core.answers import Answer, AnswerStatus, Evidence, Reason, Support
 from tadasu.core.events import Shown, TextReleased, TextRevised
 from tadasu.core.usage import Stage, total
 from tadasu.core.writing import Release, Unsupported
+from tadasu.errors import ProviderUnreachable
 from tadasu.ports import AnswerWriter, ChatDelta, ChatModel, Ledger, Message, WritingTask
 from tadasu.prompts import load
 from tadasu.providers.openai import open_chat
@@ -345,3 +346,47 @@ async def test_quotations_are_under_no_policy(policy: Unsupported) -> None:
     answer, screen, _ = await heard(composer, "en", EVIDENCE["en"], Book())
     assert "3 kg" in answer.text
     assert screen.text == answer.text
+
+
+class Breaks:
+    """A writer that says something and then fails."""
+
+    id = "breaks/1"
+
+    def __init__(self, said: str) -> None:
+        self.said = said
+
+    async def write(self, task: WritingTask, *, ledger: Ledger) -> AsyncIterator[str]:
+        for letter in self.said:
+            yield letter
+        raise ProviderUnreachable(provider="x", reason="gone")
+
+
+@POLICIES
+@RELEASES
+@pytest.mark.parametrize(
+    ("said", "shown", "warning"),
+    [
+        ("It was made by Edison and it wei", "The pump weighs 3 kg. [1]", Warned.REPLACED),
+        ("Edison made it [1]. The price is 500 yen [2]. It is sold in Ky", "The price is 500 yen [1].", Warned.CUT_OFF),
+    ],
+)
+async def test_what_was_shown_unchecked_goes_with_a_model_that_breaks_off(
+    said: str, shown: str, warning: Warned, policy: Unsupported, release: Release
+) -> None:
+    """Nothing is written again by a model that has just failed."""
+    model = ScriptedChat(["The price is 500 yen [2]."] * 3)
+    composer = AnswerComposer(
+        Breaks(said),
+        fallback=ExtractiveWriter(),
+        rules=Rules(policy, ChatRewording(model, PROMPTS["reword"])),
+        release=release,
+    )
+    answer, screen, revisions = await heard(composer, "en", EVIDENCE["en"], Book())
+    assert (screen.text, screen.unchecked) == (answer.text, "")
+    assert warning in answer.warnings
+    assert model.requests == []
+    assert bool(revisions) is (release is Release.AT_ONCE)
+    flagged = "Edison made it (not confirmed by the documents). "
+    assert answer.text.removeprefix(flagged) == shown
+    assert (flagged in answer.text) is (policy is Unsupported.FLAG and warning is Warned.CUT_OFF)
