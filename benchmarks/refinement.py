@@ -21,6 +21,7 @@ from tadasu.app.assets import models_folder
 from tadasu.core.answers import Evidence
 from tadasu.core.proportions import wilson
 from tadasu.core.refining import Strength
+from tadasu.ports import TokenCounter
 from tadasu.testing.datasets import DataAbsent, holds_answer
 
 BORDERS = (0.02, 0.04, 0.06, 0.08, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3, 0.4, 0.5, 0.7)
@@ -67,7 +68,9 @@ class Outcome:
         return self.survived / self.answerable if self.answerable else 0.0
 
 
-def measure(set_: str, name: str, found: Sequence[Case], settings: RefinementSettings, counter: Counted) -> Outcome:
+def measure(
+    set_: str, name: str, found: Sequence[Case], settings: RefinementSettings, counter: TokenCounter
+) -> Outcome:
     """Refine every case and look for its answer."""
     survived = kept = whole = pieces = strips = 0
     for case in found:
@@ -96,7 +99,7 @@ def holds(evidence: Sequence[Evidence], answers: tuple[str, ...]) -> bool:
     return any(holds_answer(text, answers) for text in found)
 
 
-def curve(found: Sequence[Case], counter: Counted, *, name: str) -> dict[str, list[tuple[float, Outcome]]]:
+def curve(found: Sequence[Case], counter: TokenCounter, *, name: str) -> dict[str, list[tuple[float, Outcome]]]:
     """The outcomes along the borders, for every rule and number of neighbours."""
     return {
         f"{rule}, {neighbours} beside": [
