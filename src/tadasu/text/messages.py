@@ -60,6 +60,7 @@ FINDINGS: dict[str, str] = {
     "name": "not in its source: the name {what}",
     "wording": "only {what} of its words are in its source",
     "negation": "its source says the opposite",
+    "other": "its source says {what} of something else",
     "language": "nothing in it can be compared with its source, which is in another language",
     "support": "a model finds it supported by its source with only {what}",
     "uncited": "it names no source, and none says it",

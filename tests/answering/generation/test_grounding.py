@@ -40,6 +40,15 @@ SUPPORTED = [
         "水車小屋は田中一郎が建てた。1901年までは売られていない。",
     ),
     ("渡辺部長が承認します。", "承認は渡辺がする。"),
+    # Two sentences told as one: both numbers are there, each of its own.
+    (
+        "Rebuilt of brick in 1931, the mill lost its owner in 1952.",
+        "The mill was rebuilt of brick in 1931. The owner of the mill died in 1952.",
+    ),
+    (
+        "れんがで1931年に再建された水車小屋は、1952年に所有者が死去しました。",
+        "水車小屋は1931年にれんがで再建された。水車小屋の所有者は1952年に死去した。",
+    ),
 ]
 UNSUPPORTED = [
     ("The maximum pressure is 11 MPa.", "The maximum operating pressure is 10 MPa.", "number"),
@@ -61,6 +70,17 @@ UNSUPPORTED = [
         "negation",
     ),
     ("水車小屋は田中一郎が建てていない。", "水車小屋は田中一郎が建てた。1901年までは売られていない。", "negation"),
+    # A number that is there, of something else.
+    (
+        "The old mill by the river was rebuilt of brick in 1952.",
+        "The old mill by the river was rebuilt of brick in 1931. Its owner died in 1952.",
+        "other 1952",
+    ),
+    (
+        "川沿いの古い水車小屋は1952年にれんがで再建されました。",
+        "川沿いの古い水車小屋は1931年にれんがで再建された。所有者は1952年に死去した。",
+        "other 1952年",
+    ),
     # Names that nothing but a dictionary tells from other words.
     ("水車小屋は佐藤花子が建てた。", "水車小屋は田中一郎が建てた。", "name 佐藤花子"),
     ("水車小屋は奈良にある。", "水車小屋は山の中にある。", "name 奈良"),

@@ -21,7 +21,7 @@ from tadasu.ports import Claim, Ledger, SupportModel, WritingTask
 from tadasu.runtime.ledger import Stopwatch
 from tadasu.text.language import detect
 
-_SOFT = frozenset(("wording", "negation"))
+_SOFT = frozenset(("wording", "negation", "other"))
 """Findings that a model may overrule: rules see words, not what they mean together."""
 
 

@@ -19,6 +19,7 @@ from tadasu.answering.generation.quoting import cells_of
 from tadasu.core.answers import Evidence, Support
 from tadasu.core.documents import Strip
 from tadasu.text.normalize import fold
+from tadasu.text.numbers import Number
 from tadasu.text.polarity import clauses, denies
 from tadasu.text.segment import segment
 
@@ -34,6 +35,8 @@ _WEIGHT_OF_ASKED = 0.5
 _SAME_CLAUSE = 0.6
 _CONTRIBUTES = 0.25
 _SENTENCE = 4
+_FEW, _MUCH_LESS = 3, 0.6
+_YEAR = 4
 _NEARLY = 0.8
 _ENDS = re.compile(r"[.。!！]\W*$")
 _YES_NO = re.compile(r"^(?P<yes>yes|はい|ええ)?(?P<no>no|いいえ)?[\s.。,、!！]*$", re.IGNORECASE)
@@ -63,8 +66,8 @@ class Check:
     """The verdict on one sentence: `share` in [0, 1] of its words is in the strips; `findings` say what is not.
 
     A finding is ``number …``, ``date …`` or ``name …`` with what is missing, ``wording 31%`` (the share), ``negation``,
-    ``uncited``, or ``language`` where nothing could be compared across languages. `text.messages.finding` says it to a
-    reader.
+    ``other 1901`` (a number that is there, of something else), ``uncited``, or ``language`` where nothing could be
+    compared across languages. `text.messages.finding` says it to a reader.
     """
 
     support: Support
@@ -113,6 +116,8 @@ def check(sentence: str, strips: Sequence[Strip], *, question: str = "", around:
             findings.append(f"wording {share:.0%}")
         elif not foreign and _turned_round(claim, strips, expect=expect):
             findings.append("negation")
+        elif not foreign:
+            findings += [f"other {number.raw.strip()}" for number in _of_another(mine, strips)]
     if answer and not findings and _belied(answer, mine, question, asked):
         findings.append("negation")
     return Check(Support.UNSUPPORTED if findings else Support.SUPPORTED, share, tuple(findings))
@@ -276,6 +281,37 @@ def _turned_round(claim: str, strips: Sequence[Strip], *, expect: bool | None) -
         if opposite >= _SAME_CLAUSE and opposite > same:
             return True
     return False
+
+
+def _of_another(mine: Facts, strips: Sequence[Strip]) -> list[Number]:
+    """Numbers of the claim that its source states of something else.
+
+    The sentence that says nearly what the claim says has another number of the kind, which the claim leaves out, and
+    those that have the claim's number say less of it.
+    """
+    words = mine.words - _FRAME
+    numbers = [n for n in mine.numbers if not n.spelled]
+    if len(words) < _FEW or not numbers:
+        return []
+    sentences = [facts_of(one) for strip in strips for one in _sentences(strip.text)]
+    alike = [(len(words & one.terms), one) for one in sentences]
+    best = max(common for common, _ in alike)
+    if len(sentences) < 2 or best < _SAME_CLAUSE * len(words):
+        return []
+    nearest = [one for common, one in alike if common == best]
+    rivals = {_kind(n) for one in nearest for n in one.numbers if not n.spelled and not mine.states_number(n)}
+    found = []
+    for number in numbers:
+        stating = [common for common, one in alike if one.states_number(number)]
+        if stating and max(stating) <= _MUCH_LESS * best and _kind(number) in rivals:
+            found.append(number)
+    return found
+
+
+def _kind(number: Number) -> str:
+    """What a number counts: its unit, years being years with and without 年."""
+    year = not number.unit and number.raw.strip().isdigit() and len(number.raw.strip()) == _YEAR
+    return "年" if year else number.unit
 
 
 def _same_sentence(claim: str, strips: Sequence[Strip]) -> str | None:
