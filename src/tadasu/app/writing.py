@@ -17,8 +17,9 @@ def open_composer(container: Container) -> AnswerComposer:
     from tadasu.app.checking import open_checker
 
     chosen, chat = container.settings.generation, container.chat
+    on_conflict = container.settings.abstention.on_conflict
     if chat is None:
-        return AnswerComposer(container.extractive, release=chosen.release)
+        return AnswerComposer(container.extractive, release=chosen.release, on_conflict=on_conflict)
     writer = ChatWriter(
         chat,
         prompts=container.prompts("answer"),
@@ -31,4 +32,5 @@ def open_composer(container: Container) -> AnswerComposer:
         checker=open_checker(container),
         rules=Rules(chosen.unsupported, rewording),
         release=chosen.release,
+        on_conflict=on_conflict,
     )

@@ -15,6 +15,17 @@ class Unsupported(enum.Enum):
     """It is shown with a mark in the reader's language and without a citation, where anything else is supported."""
 
 
+class ChatMode(enum.Enum):
+    """How the chat model words answers."""
+
+    PLAIN = "plain"
+    """It writes, and we check."""
+    REFLECTIVE = "reflective"
+    """It is asked about its own draft before we check: is the evidence relevant, is the draft supported and useful?"""
+    SELF_RAG = "self_rag"
+    """It is a Self-RAG model behind a completion endpoint, whose reflection tokens are read."""
+
+
 class Release(enum.Enum):
     """When text reaches those who watch a run."""
 
@@ -22,3 +33,12 @@ class Release(enum.Enum):
     """Sentence by sentence, each when it has been checked."""
     AT_ONCE = "at_once"
     """As it is written, said to be unchecked, and put right when it has been checked."""
+
+
+class OnConflict(enum.Enum):
+    """What happens where the evidence contradicts itself about what is asked."""
+
+    TELL = "tell"
+    """Both sides are told, with their sources."""
+    ABSTAIN = "abstain"
+    """There is no answer, and CONFLICT is the reason."""

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias, cast
 
+from tadasu.answering.generation.abstention import abstain
 from tadasu.answering.generation.ahead import Ahead
 from tadasu.answering.generation.checking import SentenceChecker
 from tadasu.answering.generation.citations import MarkerStream, Token
 from tadasu.answering.generation.draft import Draft, Rules, SentenceReleased, Warned
 from tadasu.answering.generation.extractive import ExtractiveWriter
 from tadasu.answering.generation.sentences import SentenceReader
-from tadasu.core.answers import Answer, AnswerStatus
+from tadasu.core.answers import Answer, AnswerStatus, Reason
 from tadasu.core.events import TextRevised
 from tadasu.core.usage import Stage
-from tadasu.core.writing import Release
+from tadasu.core.writing import OnConflict, Release
 from tadasu.errors import BudgetSpent, PriceUnknown, ProviderError
 from tadasu.ports import AnswerWriter, Ledger, WritingTask
 from tadasu.runtime.ledger import Stopwatch
@@ -45,7 +46,8 @@ class AnswerComposer:
     itself and the answer rests on one side only, both are added.
     Warnings are the sentences of `Warned`, which are message ids. `rules` say what else may become of a sentence that
     nothing supports; they are for what a model wrote, never for quotations. `release` says whether the text is also
-    shown while it is unchecked, by TextRevised: what is released is the same.
+    shown while it is unchecked, by TextRevised: what is released is the same. `on_conflict` says whether evidence
+    that contradicts itself is told, whoever writes, or is a reason to abstain.
     """
 
     def __init__(
@@ -56,12 +58,14 @@ class AnswerComposer:
         checker: SentenceChecker | None = None,
         rules: Rules | None = None,
         release: Release = Release.CHECKED,
+        on_conflict: OnConflict = OnConflict.TELL,
     ) -> None:
         self._writer = writer
         self._checker = checker or SentenceChecker()
         self._fallback = fallback
         self._rules = rules or Rules()
         self._release = release
+        self._on_conflict = on_conflict
         self._sides = ExtractiveWriter()
 
     async def compose(self, task: WritingTask, *, ledger: Ledger) -> AsyncGenerator[ComposeEvent, None]:
@@ -69,8 +73,14 @@ class AnswerComposer:
 
         Closing the generator cancels the call that the writer has going.
         """
+        if self._on_conflict is OnConflict.ABSTAIN and self._sides.contradiction(task) is not None:
+            contested = abstain(Reason.CONFLICT, language=task.language, writer=self._writer.id)
+            yield SentenceReleased(contested.text, ())
+            yield AnswerFinished(contested)
+            return
         checking = Stopwatch(ledger, Stage.CHECK, provider="local", model="grounding")
         writer, warnings, ahead = self._writer, set[Warned](), Ahead(self._release)
+        task = replace(task, remark=lambda said: warnings.add(Warned(said)))
         draft = self._draft(writer, task, ledger, checking)
         try:
             async with aclosing(_written(draft, writer, ahead, task=task, ledger=ledger)) as events:

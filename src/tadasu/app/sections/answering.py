@@ -9,7 +9,7 @@ from tadasu.app.sections.fields import Names, Section
 from tadasu.core.grades import VerdictRule
 from tadasu.core.refining import EvidenceOrder, Strength
 from tadasu.core.scores import ScoreScale
-from tadasu.core.writing import Release, Unsupported
+from tadasu.core.writing import OnConflict, Release, Unsupported
 
 
 class ReaderSection(Section):
@@ -165,6 +165,9 @@ class AbstentionSection(Section):
 
     threshold: float = Field(
         0.05, ge=0, le=1, description="Nothing is quoted where the evidence is sufficient with a lower score than this."
+    )
+    on_conflict: OnConflict = Field(
+        OnConflict.TELL, description="Where documents contradict each other: tell both sides, or abstain."
     )
     read: bool = Field(default=True, description="Let a model read where the answer stands; false: by rules alone.")
 
