@@ -326,7 +326,7 @@ def scored(
 
 
 def figures(rows: Sequence[ClaimRow], logits: NDArray[np.float64]) -> dict[str, dict[str, float]]:
-    """Per language and set, and within a language per kind of wrong claims against all right ones."""
+    """Per language and set, and per kind of wrong claims against the right ones of the sets where it occurs."""
     labels = np.array([row.label for row in rows], dtype=np.int8)
     found: dict[str, dict[str, float]] = {}
     for language in sorted({row.language for row in rows}):
@@ -335,10 +335,11 @@ def figures(rows: Sequence[ClaimRow], logits: NDArray[np.float64]) -> dict[str, 
         for name in sorted({row.set for row in rows if row.language == language}):
             some = np.array([row.set == name for row in rows])
             found[f"{name} {language}"] = _figures(logits[some], labels[some])
-        right = here & (labels == 1)
         for kind in sorted({row.kind for row in rows if row.language == language and row.label == 0}):
-            some = right | (here & np.array([row.kind == kind and row.label == 0 for row in rows]))
-            found[f"{language} {kind}"] = _figures(logits[some], labels[some])
+            sets = {row.set for row in rows if row.kind == kind and row.label == 0}
+            fits = (row.kind == kind if row.label == 0 else row.set in sets for row in rows)
+            chosen = here & np.fromiter(fits, dtype=bool, count=len(rows))
+            found[f"{language} {kind}"] = _figures(logits[chosen], labels[chosen])
     return found
 
 

@@ -101,8 +101,8 @@ _ROWS = (
 )
 _MEASURED = (
     "AUC, and balanced accuracy at a probability of one half (int8). By kind: wrong claims of that kind against "
-    "all right ones of the language. CALIBRATE rows chose between trials and made the curves, so these flatter a "
-    "little."
+    "the right ones of the sets where it occurs. CALIBRATE rows chose between trials and made the curves, so these "
+    "flatter a little."
 )
 _READER = (
     "No numbers of its own in the file: the best run of the grader's token logits, and a probability from the "
