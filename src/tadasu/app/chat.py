@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, get_args
 
 from tadasu.app.prices import model_price
 from tadasu.app.sections.chat import ChatRole, OtherRole, Role
+from tadasu.core.writing import ChatMode
 from tadasu.providers.registry import load_plugin
 
 if TYPE_CHECKING:
@@ -75,6 +76,9 @@ class ChatModels:
         if role != "answer" and role not in self._container.settings.chat.roles:
             return self._container.chat
         if not provider_of(self._container.settings, role):
+            return None
+        if role == "answer" and self._container.settings.chat.mode is ChatMode.SELF_RAG:
+            # It only goes on with prompts of its own form: no other part may chat with it.
             return None
         settings = chat_settings(self._container.settings, role)
         if settings not in self._opened:

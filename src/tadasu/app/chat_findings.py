@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tadasu.app.chat import OTHER_ROLES, chat_settings, provider_of
 from tadasu.app.findings import Finding, Health, broken, failure, ok, warning
+from tadasu.app.writers import mode_finding
 from tadasu.core.usage import Pricing, Tokens
 from tadasu.errors import KeyMissing, TadasuError
 from tadasu.providers.registry import load_plugin
@@ -33,6 +34,7 @@ async def chat_findings(container: Container, *, network: bool) -> list[Finding]
         return [ok("chat", "No chat model: answers are quotations.")]
     found: list[Finding] = []
     if settings.chat.provider:
+        found.append(mode_finding(container))
         found += await _role(container, "answer", network=network)
     else:
         found.append(ok("chat", "No chat model words answers: they are quotations."))

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         Chance,
         ChatModel,
         Clock,
+        CompletionModel,
         Grader,
         GraderParts,
         Ids,
@@ -220,6 +221,13 @@ class Container:
         return self.chats.of("answer")
 
     @cached_property
+    def completions(self) -> CompletionModel:
+        """The Self-RAG model, where ``chat.mode`` asks for one."""
+        from tadasu.app.writers import open_completion_model
+
+        return open_completion_model(self)
+
+    @cached_property
     def scheduler(self) -> CallScheduler:
         """The one way out, for every call of an outside service."""
         from tadasu.app.scheduling import open_scheduler
@@ -375,7 +383,7 @@ class Container:
             await self.cache.close()  # type: ignore[union-attr]
         if "state" in self.__dict__:
             self.state.dispose()
-        for part in ("scorer", "chats", "web", "outside", "fetch", "scheduler"):
+        for part in ("scorer", "chats", "completions", "web", "outside", "fetch", "scheduler"):
             close = getattr(self.__dict__.get(part), "close", None)
             if close is not None:
                 await close()

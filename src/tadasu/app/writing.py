@@ -11,21 +11,17 @@ if TYPE_CHECKING:
 
 def open_composer(container: Container) -> AnswerComposer:
     """The chat model with quotations to fall back on, or quotations alone."""
-    from tadasu.answering.generation.chat import ChatWriter, ChatWriterSettings
     from tadasu.answering.generation.compose import AnswerComposer, Rules
     from tadasu.answering.generation.rewording import ChatRewording
     from tadasu.app.checking import open_checker
+    from tadasu.app.writers import open_writer
 
     chosen, chat = container.settings.generation, container.chat
     on_conflict = container.settings.abstention.on_conflict
-    if chat is None:
+    writer = open_writer(container)
+    if writer is None:
         return AnswerComposer(container.extractive, release=chosen.release, on_conflict=on_conflict)
-    writer = ChatWriter(
-        chat,
-        prompts=container.prompts("answer"),
-        settings=ChatWriterSettings(max_tokens=container.settings.chat.max_tokens),
-    )
-    rewording = ChatRewording(chat, container.prompts("reword"))
+    rewording = None if chat is None else ChatRewording(chat, container.prompts("reword"))
     return AnswerComposer(
         writer,
         fallback=container.extractive,

@@ -42,7 +42,18 @@ from tadasu.ports.retrieval import (
 from tadasu.ports.runs import Corrections, JobBoard, JobIntake, JobQueue, RunBook
 from tadasu.ports.web import OutsideSearch, PageFetch, WebSearch, WebSearchSettings
 from tadasu.ports.world import Chance, Clock, Ids
-from tadasu.ports.writing import AnswerWriter, ChatDelta, ChatModel, JsonForm, Message, PromptTemplate, WritingTask
+from tadasu.ports.writing import (
+    AnswerWriter,
+    ChatDelta,
+    ChatModel,
+    Completion,
+    CompletionModel,
+    JsonForm,
+    Message,
+    PromptTemplate,
+    WritingTask,
+    WrittenToken,
+)
 
 __all__ = [
     "AccessTags",
@@ -58,6 +69,8 @@ __all__ = [
     "CheckerSettings",
     "Claim",
     "Clock",
+    "Completion",
+    "CompletionModel",
     "Corrections",
     "DayBook",
     "DocumentEntry",
@@ -99,4 +112,5 @@ __all__ = [
     "WebSearch",
     "WebSearchSettings",
     "WritingTask",
+    "WrittenToken",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,14 +15,20 @@ if TYPE_CHECKING:
     pass
 
 
+def _unheard(remark: str) -> None:
+    """Nobody listens."""
+    del remark
+
+
 @dataclass(frozen=True, slots=True)
 class WritingTask:
     """What a writer gets: the user's question byte for byte, the evidence, the language to answer in, today's date.
 
     `query` is the question's standalone form where it is a follow-up (else empty): a writer that matches words, and the
     check of names, need it. `verdict` is that of the retrieval which the evidence comes from: how sure the grades are.
-    `silence` is why there is no answer where the evidence holds none. `grades` are the probabilities of relevance of the
-    passages behind the evidence, by id, of those that were graded.
+    `remark` takes what a writer has to say besides: a message id of `Warned`.
+    `silence` is why there is no answer where the evidence holds none. `grades` are the probabilities of relevance of
+    the passages behind the evidence, by id, of those that were graded.
     """
 
     question: str
@@ -33,6 +39,7 @@ class WritingTask:
     query: str = ""
     verdict: Verdict = Verdict.CORRECT
     silence: Reason = Reason.INSUFFICIENT
+    remark: Callable[[str], None] = field(default=_unheard, compare=False, repr=False)
     grades: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -109,4 +116,44 @@ class ChatModel(Protocol):
         self, messages: Sequence[Message], *, max_tokens: int, temperature: float, ledger: Ledger, stage: Stage
     ) -> AsyncIterator[ChatDelta]:
         """The reply as it comes; raises a ProviderError; writes its call into `ledger` whatever happens."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenToken:
+    """One token of a completion, its log probability (natural, ≤ 0), and the likeliest ones at its place, it included.
+
+    `logprob` is None and `likeliest` empty where the service does not tell them.
+    """
+
+    text: str
+    logprob: float | None = None
+    likeliest: Mapping[str, float] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """How a model goes on with a prompt. `finish` is ``stop`` or ``length``; `tokens` is empty where none are told."""
+
+    text: str
+    tokens: tuple[WrittenToken, ...] = ()
+    finish: str = "stop"
+
+
+class CompletionModel(Protocol):
+    """A model that goes on with raw text, special tokens included, and tells how likely its tokens were."""
+
+    @property
+    def id(self) -> str:
+        """Provider and model, ``completions/selfrag-7b``."""
+        ...
+
+    async def complete(
+        self, prompts: Sequence[str], *, max_tokens: int, logprobs: int, ledger: Ledger, stage: Stage
+    ) -> Sequence[Completion]:
+        """One completion per prompt, in order, the likeliest words (temperature 0), all in one request.
+
+        `logprobs`: how many of the likeliest tokens are told at each place. Raises a ProviderError or BudgetSpent;
+        writes its call into `ledger` whatever happens.
+        """
         ...

@@ -27,6 +27,8 @@ PLACEHOLDERS: Mapping[str, frozenset[str]] = MappingProxyType(
         "rewrite": frozenset({"question", "tried"}),
         "decompose": frozenset({"question"}),
         "check": frozenset({"question", "source", "sentence", "nonce"}),
+        "reflect": frozenset({"question", "evidence", "draft", "nonce"}),
+        "revise": frozenset({"question", "evidence", "draft", "issues", "today", "nonce"}),
         "reword": frozenset({"question", "evidence", "sentence", "findings", "nonce"}),
     }
 )

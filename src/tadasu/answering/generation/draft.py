@@ -74,6 +74,8 @@ class Warned(enum.StrEnum):
     REWORDED = "sentences that the evidence does not support were written again"
     FLAGGED = "sentences that the evidence does not support are marked"
     UNREAD = "the support model failed, so the answer was checked by rules alone"
+    UNREFLECTED = "the model could not be asked about its own answer, which was checked all the same"
+    REVISED = "the model revised its answer once after it was asked about it"
 
 
 @dataclass(frozen=True, slots=True)

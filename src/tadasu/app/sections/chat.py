@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import ConfigDict, Field
 
 from tadasu.app.sections.fields import Section
+from tadasu.core.writing import ChatMode
 from tadasu.providers.presets import Structured
 
 Role = Literal["answer", "grade", "rewrite", "check"]
@@ -41,6 +42,11 @@ class ChatSection(Section):
         "",
         description="openai (any compatible address), deepseek, holysheep, anthropic, bedrock, gemini, vertex,"
         " llamacpp, or another plugin of the group tadasu.chat; empty: extractive answers.",
+    )
+    mode: ChatMode = Field(
+        ChatMode.PLAIN,
+        description="plain; reflective: it is asked about its draft and may revise it once; self_rag: a Self-RAG model"
+        " at the completion endpoint of base_url.",
     )
     model: str = Field("", description="Model name as the provider knows it.")
     base_url: str = Field("", description="Address of the service; empty: the provider's own.")
