@@ -222,8 +222,8 @@ async def latency(made: Sequence[Made], *, answers: int) -> tuple[float, float]:
 async def thresholds(found: Sequence[Verdicts]) -> None:
     """The pair of thresholds with the best mean of the languages' balanced accuracy, and what lies around."""
     tried = []
-    for doubt in (0.2, 0.3, 0.4, 0.5, 0.6):
-        for trust in (0.5, 0.6, 0.7, 0.8, 0.9):
+    for doubt in (0.1, 0.2, 0.3, 0.4, 0.5):
+        for trust in (0.4, 0.5, 0.6, 0.7, 0.8):
             settings = CheckingSettings(doubt=doubt, trust=trust)
             again = await judged([one.made for one in found], settings)
             each = [accuracy([one for one in again if one.made.language == lang], "both")[0] for lang in ("en", "ja")]

@@ -183,8 +183,8 @@ class CheckingSection(Section):
     path: str = Field("", description="Folder of the model, from the workspace or absolute; empty: the shipped one.")
     max_tokens: int = Field(512, ge=64, description="Tokens that a model of onnx reads at once, at the most.")
     doubt: float = Field(
-        0.4, ge=0, le=1, description="What the rules let through holds from this probability of support on."
+        0.2, ge=0, le=1, description="What the rules let through holds from this probability of support on."
     )
     trust: float = Field(
-        0.6, ge=0, le=1, description="What the rules refuse for its wording alone holds from this probability on."
+        0.5, ge=0, le=1, description="What the rules refuse for its wording alone holds from this probability on."
     )
