@@ -111,7 +111,8 @@ async def test_a_budget_that_allows_no_second_look_leaves_the_draft() -> None:
         id = "spent"
 
         async def stream(self, messages, *, max_tokens, temperature, ledger, stage):  # type: ignore[no-untyped-def]
-            raise RunBudgetSpent(what="x", setting="budget.calls", limit="1", used="1", needed="1")
+            if ledger is not None:
+                raise RunBudgetSpent(what="x", setting="budget.calls", limit="1", used="1", needed="1")
             yield
 
     assert issubclass(RunBudgetSpent, BudgetSpent)

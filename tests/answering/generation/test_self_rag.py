@@ -49,7 +49,7 @@ def said(text: str, *, relevant: float, supported: float, useful: float = 0.9, t
 
 def writer(server: CompletionServer, **chosen: int) -> SelfRagWriter:
     model = OpenAICompletions(ChatSettings("selfrag", base_url=server.base_url, key_variable=""))
-    return SelfRagWriter(model, settings=SelfRagSettings(**chosen))
+    return SelfRagWriter(model, settings=replace(SelfRagSettings(), **chosen))
 
 
 async def answered(
