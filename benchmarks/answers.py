@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from benchmarks.answer_curve import HEAD, Outcome, curve, picture, point, rows
+from benchmarks.answer_measures import marks
 from benchmarks.answer_sets import FITTED, MEASURED, AnswerSet, Asked, ask_all, opened, task_of
 from benchmarks.harness import machine, percentile, report, skip, table
 from tadasu.answering.generation.choosing import Chosen, ExtractiveSettings
@@ -130,7 +131,7 @@ async def _measure(options: argparse.Namespace) -> None:
 
 
 _HEAD = (
-    "set", "questions", "in evidence", "answered", "right", "from", "to", "accuracy", "sentences", "gone: abstains",
+    "set", "questions", "in evidence", "answered", "right", "from", "to", "exact", "f1", "accuracy", "sentences", "gone: abstains",
     "neighbour: abstains", "writing p95 ms",
 )  # fmt: skip
 
@@ -147,8 +148,10 @@ def _row(name: str, judged: Sequence[Judged]) -> tuple[object, ...]:
         for each in there
     )
     low, high = wilson(right, n)
+    scored = [marks(" ".join(each.shown), each.asked.answers) for each in there]
+    exact, f1 = (sum(getattr(one, name) for one in scored) / max(n, 1) for name in ("exact", "f1"))
     return (
-        name, n, held / n, len(given) / n, right / n, low, high, right / max(len(given), 1),
+        name, n, held / n, len(given) / n, right / n, low, high, exact, f1, right / max(len(given), 1),
         sum(len(each.asked.run.answer.sentences) for each in given) / max(len(given), 1),
         _abstained(gone), _abstained(other), percentile([_writing_ms(each) for each in there], 0.95),
     )  # fmt: skip
