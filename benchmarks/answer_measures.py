@@ -1,7 +1,8 @@
 """Three measures of an answer, to be shown side by side: none of them tells the whole.
 
 Exact match and F1 over words are those of SQuAD (Rajpurkar et al. 2016): without case, punctuation and English
-articles; for Japanese over characters. Containment is what `tadasu.testing.datasets.holds_answer` says: it pays for rambling.
+articles; for Japanese over characters. Containment is what `tadasu.testing.datasets.holds_answer` says: it pays for
+rambling.
 """
 
 from __future__ import annotations

@@ -131,8 +131,8 @@ async def _measure(options: argparse.Namespace) -> None:
 
 
 _HEAD = (
-    "set", "questions", "in evidence", "answered", "right", "from", "to", "exact", "f1", "accuracy", "sentences", "gone: abstains",
-    "neighbour: abstains", "writing p95 ms",
+    "set", "questions", "in evidence", "answered", "right", "from", "to", "exact", "f1", "accuracy", "sentences",
+    "gone: abstains", "neighbour: abstains", "writing p95 ms",
 )  # fmt: skip
 
 
