@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -47,13 +48,13 @@ def said(text: str, *, relevant: float, supported: float, useful: float = 0.9, t
     )
 
 
-def writer(server: CompletionServer, **chosen: int) -> SelfRagWriter:
+def writer(server: CompletionServer, **chosen: Any) -> SelfRagWriter:
     model = OpenAICompletions(ChatSettings("selfrag", base_url=server.base_url, key_variable=""))
     return SelfRagWriter(model, settings=replace(SelfRagSettings(), **chosen))
 
 
 async def answered(
-    play: Play, language: str, pieces: tuple[Evidence, ...] = (), shape: Shape = Shape.VLLM, **chosen: int
+    play: Play, language: str, pieces: tuple[Evidence, ...] = (), shape: Shape = Shape.VLLM, **chosen: Any
 ) -> tuple[Answer, CompletionServer]:
     with CompletionServer(play, shape=shape) as server:
         made = writer(server, **chosen)
