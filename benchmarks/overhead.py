@@ -24,6 +24,7 @@ from tadasu.answering.generation.compose import AnswerComposer
 from tadasu.answering.generation.extractive import ExtractiveWriter
 from tadasu.answering.pipeline import Inquiry, Pipeline
 from tadasu.answering.refinement import RefinementSettings
+from tadasu.answering.refinery import Refinery
 from tadasu.app.assets import demo_folder
 from tadasu.app.tadasu import Tadasu
 from tadasu.app.workspace import create_workspace
@@ -92,8 +93,7 @@ def own_work(folder: Path, *, questions: int) -> list[float]:
         restate=restate_by_rules,
         correction=CorrectionLoop(search=_Search(), grader=_Grader(), outside=None, settings=CorrectionSettings()),
         composer=AnswerComposer(ExtractiveWriter()),
-        counter=_Counter(),
-        refinement=RefinementSettings(),
+        refinery=Refinery(_Counter(), RefinementSettings()),
         limits=Limits(),
         runs=runs,
         clock=SystemClock(),
