@@ -129,7 +129,7 @@ async def judged(made: Sequence[Made], settings: CheckingSettings | None = None)
         task = WritingTask(one.question or ".", one.language, (piece,), "2026-01-01", "n0nce")
         asked = replace(task, question=one.question)
         rules, both = [
-            (await checker.judge(one.sentence, [piece], task=asked, ledger=RunLedger(SystemClock()))).check.holds
+            (await checker.of(asked, ledger=RunLedger(SystemClock())).judge(one.sentence, [piece])).check.holds
             for checker in checkers
         ]
         found.append(Verdicts(one, model.of(one), rules, both))
@@ -205,16 +205,20 @@ async def jnli(split: Split, *, limit: int) -> list[list[object]]:
 
 
 async def latency(made: Sequence[Made], *, answers: int) -> tuple[float, float]:
-    """p50 and p95 in milliseconds for the check of five sentences, one after the other as they are written."""
+    """p50 and p95 in milliseconds for the check of an answer of five sentences, each with a source of its own."""
     checker = SentenceChecker(open_support_head(models_folder() / "grader", threads=2))
     short = [one for one in made if 150 <= len(one.source) * (2 if one.language == "ja" else 1) <= 700]
     taken = []
     for number in range(answers + 2):
+        answer = [(one, replace(strip_of(one), number=n)) for n, one in enumerate((short * 5)[5 * number :][:5], 1)]
+        task = WritingTask(
+            answer[0][0].question, answer[0][0].language, tuple(piece for _, piece in answer), "2026-01-01", "n0nce"
+        )
         began = time.perf_counter()
-        for one in (short * 5)[5 * number : 5 * number + 5]:
-            piece = strip_of(one)
-            task = WritingTask(one.question, one.language, (piece,), "2026-01-01", "n0nce")
-            await checker.judge(one.sentence, [piece], task=task, ledger=RunLedger(SystemClock()))
+        check = checker.of(task, ledger=RunLedger(SystemClock()))
+        await check.ahead([(one.sentence, [piece]) for one, piece in answer])
+        for one, piece in answer:
+            await check.judge(one.sentence, [piece])
         taken.append((time.perf_counter() - began) * 1000.0)
     return percentile(taken[2:], 0.5), percentile(taken[2:], 0.95)
 

@@ -55,7 +55,7 @@ async def judge(
     held = tuple(pieces) or EVIDENCE[language]
     cited = [piece for piece in held if piece.number in numbers]
     checker = SentenceChecker(model, settings=CheckingSettings(doubt=0.4, trust=0.6))
-    return await checker.judge(sentence, cited, task=task(ASKED[language], held, language=language), ledger=Book())
+    return await checker.of(task(ASKED[language], held, language=language), ledger=Book()).judge(sentence, cited)
 
 
 SWAPPED = {"en": "Carl Berg built the mill in 1901.", "ja": "水車小屋は1901年に田中一郎が建てた。"}
@@ -218,11 +218,68 @@ async def test_a_model_writes_its_own_line_and_its_time_is_not_counted_twice() -
     watch = Stopwatch(book, Stage.CHECK, provider="local", model="grounding")
     with watch:
         book.now += 5.0
-        await SentenceChecker(Slow(0.9)).judge(
-            SWAPPED["en"], EN[:1], task=task(ASKED["en"], EN), ledger=book, watch=watch
+        await (
+            SentenceChecker(Slow(0.9)).of(task(ASKED["en"], EN), ledger=book, watch=watch).judge(SWAPPED["en"], EN[:1])
         )
     watch.finish()
     assert [(call.model, call.duration_ms) for call in book.calls] == [("reads", 70.0), ("grounding", 5.0)]
+
+
+class Batches(Reads):
+    """Keeps how many claims came at once."""
+
+    def __init__(self, *probabilities: float) -> None:
+        super().__init__(*probabilities)
+        self.batches: list[int] = []
+
+    async def support(self, claims: Sequence[Claim], *, ledger: Ledger) -> Sequence[float]:
+        self.batches.append(len(claims))
+        return await super().support(claims, ledger=ledger)
+
+
+@languages
+async def test_sentences_that_are_ready_together_are_read_together_and_judged_alike(language: str) -> None:
+    held, sentences = EVIDENCE[language], [SWAPPED[language], REWORDED[language], EVIDENCE[language][1].strip.text]
+    asked = [(sentences[0], held[:1]), (sentences[1], held[:1]), (sentences[2], held[1:])]
+    model = Batches(0.1, 0.9)
+    check = SentenceChecker(model).of(task(ASKED[language], held, language=language), ledger=Book())
+    await check.ahead(asked)
+    assert model.batches == [2]
+    together = [await check.judge(sentence, cited) for sentence, cited in asked]
+    assert model.batches == [2]
+    alone = [
+        await judge(Reads(probability), sentence, cited[0].number, language=language)
+        for probability, (sentence, cited) in zip((0.1, 0.9, 0.0), asked, strict=True)
+    ]
+    assert [one.check for one in together] == [one.check for one in alone]
+
+
+@languages
+async def test_a_whole_reply_is_read_in_one_batch_and_a_stream_sentence_by_sentence(language: str) -> None:
+    mark = "{}[{}]" if language == "ja" else "{} [{}]."
+    third = {"en": "The mill is found in Oslo", "ja": "水車小屋は奈良にあります。"}[language]
+    said = [one.rstrip(".。") + ("。" if language == "ja" else "") for one in (SWAPPED[language], REWORDED[language])]
+    reply = " ".join(mark.format(one, number) for one, number in ((said[0], 1), (said[1], 1), (third, 2)))
+    whole, cut = Batches(0.9), Batches(0.9)
+    question, held = ASKED[language], EVIDENCE[language]
+    at_once = await compose(
+        chat(reply, cuts=len(reply)), question, held, language=language, checker=SentenceChecker(whole)
+    )
+    streamed = await compose(chat(reply, cuts=2), question, held, language=language, checker=SentenceChecker(cut))
+    assert at_once == streamed
+    assert whole.batches == [2, 1]
+    assert cut.batches == [1, 1, 1]
+
+
+@pytest.mark.parametrize("given", [[0.9], [0.9, 0.9, 0.9], [float("nan"), 0.9], [2.0, 0.9]])
+async def test_a_batch_that_is_not_understood_is_as_if_it_had_not_been_asked(given: list[float]) -> None:
+    class Odd(Reads):
+        async def support(self, claims: Sequence[Claim], *, ledger: Ledger) -> Sequence[float]:
+            return given if len(claims) > 1 else [0.1]
+
+    check = SentenceChecker(Odd()).of(task(ASKED["en"], EN), ledger=Book())
+    await check.ahead([(SWAPPED["en"], EN[:1]), (REWORDED["en"], EN[:1])])
+    assert (await check.judge(SWAPPED["en"], EN[:1])).check.findings == ("support 10%",)
 
 
 @cache

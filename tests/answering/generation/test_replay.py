@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tadasu.answering.generation import AnswerComposer, AnswerFinished, ChatWriter, SentenceReleased
 from tadasu.answering.generation.chat import Aloud
-from tadasu.answering.generation.checking import Judgement, SentenceChecker
+from tadasu.answering.generation.checking import AnswerCheck, CheckingSettings, Judgement, SentenceChecker
 from tadasu.answering.generation.citations import MarkerStream
 from tadasu.answering.generation.compose import Rules
 from tadasu.answering.generation.sentences import SentenceReader, Written
@@ -75,19 +75,17 @@ class Remembering(SentenceChecker):
         super().__init__()
         self._known: dict[tuple[str, tuple[int, ...]], Judgement] = {}
 
-    async def judge(
-        self,
-        sentence: str,
-        cited: Sequence[Evidence],
-        *,
-        task: WritingTask,
-        ledger: Ledger,
-        watch: Stopwatch | None = None,
-    ) -> Judgement:
-        key = sentence, tuple(piece.number for piece in cited)
-        if key not in self._known:
-            self._known[key] = await super().judge(sentence, cited, task=task, ledger=ledger, watch=watch)
-        return self._known[key]
+    def of(self, task: WritingTask, *, ledger: Ledger, watch: Stopwatch | None = None) -> AnswerCheck:
+        known = self._known
+
+        class Known(AnswerCheck):
+            async def judge(self, sentence: str, cited: Sequence[Evidence]) -> Judgement:
+                key = sentence, tuple(piece.number for piece in cited)
+                if key not in known:
+                    known[key] = await super().judge(sentence, cited)
+                return known[key]
+
+        return Known(None, CheckingSettings(), task, ledger, watch)
 
 
 async def replayed(

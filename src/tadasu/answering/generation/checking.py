@@ -58,81 +58,113 @@ class SentenceChecker:
         self._model = model
         self._settings = settings or CheckingSettings()
 
-    async def judge(
+    def of(self, task: WritingTask, *, ledger: Ledger, watch: Stopwatch | None = None) -> AnswerCheck:
+        """The check of one answer.
+
+        A `watch` stands still while the model reads, which writes its own line into `ledger`.
+        """
+        return AnswerCheck(self._model, self._settings, task, ledger, watch)
+
+
+class AnswerCheck:
+    """Checks the sentences of one answer; what was read once is not read again."""
+
+    def __init__(
         self,
-        sentence: str,
-        cited: Sequence[Evidence],
-        *,
+        model: SupportModel | None,
+        settings: CheckingSettings,
         task: WritingTask,
         ledger: Ledger,
-        watch: Stopwatch | None = None,
-    ) -> Judgement:
-        """The verdict on `sentence`, which cites the pieces `cited` of the evidence of `task`.
+        watch: Stopwatch | None,
+    ) -> None:
+        self._model, self._settings, self._task = model, settings, task
+        self._ledger, self._watch = ledger, watch
+        self._asked = task.query or task.question
+        self._verdicts: dict[tuple[str, tuple[int, ...]], grounding.Check] = {}
+        self._read: dict[Claim, float] = {}
+        self._failed = False
 
-        Where they do not support it, the one piece of the evidence that does takes their place, if there is one. A
-        `watch` stands still while the model reads, which writes its own line into `ledger`.
+    async def ahead(self, sentences: Sequence[tuple[str, Sequence[Evidence]]]) -> None:
+        """Read what `judge` will want to know of these sentences and what they cite, all at once."""
+        claims = [self._wanted(sentence, cited) for sentence, cited in sentences]
+        await self._support([claim for claim in dict.fromkeys(claims) if claim is not None])
+
+    async def judge(self, sentence: str, cited: Sequence[Evidence]) -> Judgement:
+        """The verdict on `sentence`, which cites the pieces `cited` of the evidence.
+
+        Where they do not support it, the one piece of the evidence that does takes their place, if there is one.
         """
-        reader = _Reader(self._model, task, ledger, watch)
-        judged = await self._cited(sentence, cited, task, reader)
+        self._failed = False
+        judged = await self._cited(sentence, cited)
         if not judged.check.holds and not is_refusal(sentence) and facts_of(sentence).terms:
-            asked = task.query or task.question
-            better = grounding.best_support(sentence, _others(cited, task), question=asked, among=task.evidence)
-            if better is not None and await reader.support(sentence, [better]) >= self._settings.doubt:
+            others = _others(cited, self._task)
+            better = grounding.best_support(sentence, others, question=self._asked, among=self._task.evidence)
+            if better is not None and await self._probability(self._claim(sentence, [better])) >= self._settings.doubt:
                 judged = Judgement(grounding.Check(Support.SUPPORTED, 1.0), (better,), moved=bool(cited))
-        return replace(judged, unread=reader.failed)
+        return replace(judged, unread=self._failed)
 
-    async def _cited(self, sentence: str, cited: Sequence[Evidence], task: WritingTask, reader: _Reader) -> Judgement:
-        asked, strips = task.query or task.question, [piece.strip for piece in cited]
-        verdict = grounding.check(sentence, strips, question=asked, around=grounding.beside(cited, task.evidence))
+    async def _cited(self, sentence: str, cited: Sequence[Evidence]) -> Judgement:
+        verdict, wanted = self._by_rules(sentence, cited), self._wanted(sentence, cited)
         if verdict.holds:
-            if not grounding.quotes(sentence, strips, question=asked):
-                probability = await reader.support(sentence, cited)
-                if probability < self._settings.doubt:
-                    finding = f"support {probability:.0%}"
-                    return Judgement(grounding.Check(Support.UNSUPPORTED, verdict.share, (finding,)))
-            return Judgement(verdict, grounding.needed(sentence, cited, question=asked))
-        only_soft = all(finding.partition(" ")[0] in _SOFT for finding in verdict.findings)
-        if not strips or not only_soft:
+            probability = await self._probability(wanted)
+            if probability < self._settings.doubt:
+                finding = f"support {probability:.0%}"
+                return Judgement(grounding.Check(Support.UNSUPPORTED, verdict.share, (finding,)))
+            return Judgement(verdict, grounding.needed(sentence, cited, question=self._asked))
+        if wanted is None or await self._probability(wanted, failing=0.0) < self._settings.trust:
             return Judgement(verdict)
-        trusted = await reader.support(sentence, cited, alone=True, failing=0.0) >= self._settings.trust
-        return (
-            Judgement(grounding.Check(Support.SUPPORTED, verdict.share), tuple(cited))
-            if trusted
-            else Judgement(verdict)
-        )
+        return Judgement(grounding.Check(Support.SUPPORTED, verdict.share), tuple(cited))
 
+    def _by_rules(self, sentence: str, cited: Sequence[Evidence]) -> grounding.Check:
+        key = sentence, tuple(piece.number for piece in cited)
+        if key not in self._verdicts:
+            strips, around = [piece.strip for piece in cited], grounding.beside(cited, self._task.evidence)
+            self._verdicts[key] = grounding.check(sentence, strips, question=self._asked, around=around)
+        return self._verdicts[key]
 
-class _Reader:
-    """Asks the model about sentences of one answer; knows whether it failed."""
+    def _wanted(self, sentence: str, cited: Sequence[Evidence]) -> Claim | None:
+        """What the model is to read before a verdict; nothing for quotations and for what it may not overrule."""
+        verdict, strips = self._by_rules(sentence, cited), [piece.strip for piece in cited]
+        if verdict.holds:
+            quoted = grounding.quotes(sentence, strips, question=self._asked)
+            return None if quoted else self._claim(sentence, cited)
+        soft = all(finding.partition(" ")[0] in _SOFT for finding in verdict.findings)
+        return self._claim(sentence, cited, alone=True) if strips and soft else None
 
-    def __init__(self, model: SupportModel | None, task: WritingTask, ledger: Ledger, watch: Stopwatch | None) -> None:
-        self._model, self._task, self._ledger, self._watch = model, task, ledger, watch
-        self.failed = False
+    def _claim(self, sentence: str, cited: Sequence[Evidence], *, alone: bool = False) -> Claim | None:
+        """`sentence` and what it cites, with what stands around that unless `alone`.
 
-    async def support(
-        self, sentence: str, cited: Sequence[Evidence], *, alone: bool = False, failing: float = 1.0
-    ) -> float:
-        """How likely `cited` support `sentence`, read with what stands around them unless `alone`.
-
-        `failing` where there is no model, where it failed, and for what it has not learnt: a bare yes, and a sentence
-        and a source of two languages.
+        Nothing where there is no model, and for what it has not learnt: a bare yes, and a sentence and a source of two
+        languages.
         """
+        if self._model is None or not facts_of(sentence).terms:
+            return None
         around = () if alone else grounding.beside(cited, self._task.evidence)
         source = _text([*(piece.strip for piece in cited), *around])
-        if self._model is None or not facts_of(sentence).terms or detect(sentence) != detect(source):
+        return Claim(sentence, source, self._asked) if detect(sentence) == detect(source) else None
+
+    async def _probability(self, claim: Claim | None, *, failing: float = 1.0) -> float:
+        """How likely `claim` is supported; `failing` where there is none, and where the model failed."""
+        if claim is None:
             return failing
-        claim = Claim(sentence=sentence, source=source, question=self._task.query or self._task.question)
+        if claim not in self._read:
+            self._failed = self._failed or not await self._support([claim])
+        return self._read.get(claim, failing)
+
+    async def _support(self, claims: Sequence[Claim]) -> bool:
+        """Read `claims`, and keep what is a probability; whether the model could."""
+        if not claims or self._model is None:
+            return True
         try:
             with nullcontext() if self._watch is None else self._watch.paused():
-                found = await self._model.support([claim], ledger=self._ledger)
+                found = await self._model.support(claims, ledger=self._ledger)
         except Exception:  # noqa: BLE001 - checkers are plugins: whatever one raises, the rules decide and the run says so
-            self.failed = True
-            return failing
-        # What is no probability (none, two, NaN) must not pass for one.
-        if len(found) != 1 or not 0.0 <= found[0] <= 1.0:
-            self.failed = True
-            return failing
-        return float(found[0])
+            return False
+        # What is no probability (too few, too many, NaN) must not pass for one.
+        if len(found) != len(claims) or not all(0.0 <= one <= 1.0 for one in found):
+            return False
+        self._read.update(zip(claims, map(float, found), strict=True))
+        return True
 
 
 def _text(strips: Sequence[Strip]) -> str:

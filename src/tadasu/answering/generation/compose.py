@@ -154,8 +154,11 @@ async def _written(
 
     async def settled(tokens: Sequence[Token], *, last: bool = False) -> list[SentenceReleased | TextRevised]:
         shown: list[SentenceReleased] = []
+        ready = [*sentences.feed(tokens), *(sentences.finish() if last else ())]
         with checking:
-            for sentence in (*sentences.feed(tokens), *(sentences.finish() if last else ())):
+            if len(ready) > 1:
+                await draft.look_ahead(ready)
+            for sentence in ready:
                 shown += await draft.add(sentence)
         return [*ahead.become(draft.unreleased + sentences.pending, first=not draft.released), *shown]
 

@@ -122,7 +122,7 @@ class Draft:
         self._later: _Later | None = None
         self._writing = True
         self._task = task
-        self._checker = checker
+        self._checker = checker.of(task, ledger=ledger, watch=watch)
         self._ledger = ledger
         self.watch = watch
         self._unread = False
@@ -306,12 +306,17 @@ class Draft:
     def _waits(self, sentence: Written, cited: Sequence[int]) -> bool:
         return not cited and bool(_BARE_YES_NO.fullmatch(sentence.text) or _is_frame(sentence.text))
 
+    async def look_ahead(self, sentences: Sequence[Written]) -> None:
+        """Let the checker read at once what `add` will ask it of `sentences` one by one."""
+        known = [
+            (one.text, [self._by_number[n] for n in dict.fromkeys(one.numbers) if n in self._by_number])
+            for one in sentences
+        ]
+        await self._checker.ahead([(text, cited) for text, cited in known if cited])
+
     async def _judge(self, sentence: Written, cited: Sequence[int]) -> tuple[grounding.Check, tuple[Evidence, ...]]:
         """The verdict on a sentence and the evidence that holds it up."""
-        pieces = [self._by_number[number] for number in cited]
-        judged = await self._checker.judge(
-            sentence.text, pieces, task=self._task, ledger=self._ledger, watch=self.watch
-        )
+        judged = await self._checker.judge(sentence.text, [self._by_number[number] for number in cited])
         self._moved = self._moved or judged.moved
         self._unread = self._unread or judged.unread
         return judged.check, judged.support
