@@ -17,6 +17,8 @@ VALUES = {
     "rewrite": {"question": "Q", "tried": "T"},
     "decompose": {"question": "Q"},
     "check": {"question": "Q", "source": "E", "sentence": "S", "nonce": "N"},
+    "reflect": {"question": "Q", "evidence": "E", "draft": "D", "nonce": "N"},
+    "revise": {"question": "Q", "evidence": "E", "draft": "D", "issues": "I", "today": "2026-01-01", "nonce": "N"},
     "reword": {"question": "Q", "evidence": "E", "sentence": "S", "findings": "F", "nonce": "N"},
 }
 
@@ -127,7 +129,7 @@ def test_an_unreadable_or_unknown_prompt_is_a_settings_error(tmp_path: Path) -> 
     (tmp_path / "en" / "rewrite.md").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SettingsInvalid, match="cannot be read"):
         load("rewrite", "en", folder=tmp_path)
-    with pytest.raises(SettingsInvalid, match="answer, check, decompose, grade, reword, rewrite, standalone"):
+    with pytest.raises(SettingsInvalid, match="answer, check, decompose, grade, reflect, revise, reword, rewrite, standalone"):
         load("anwser", "en")
 
 

@@ -100,7 +100,8 @@ def count_run(meters: Meters, run: Run) -> None:
         for page in one.dropped:
             meters.add(DROPPED, word(page.reason))
     for fate, count in sentence_fates(run.answer).items():
-        meters.add(SENTENCES, fate, amount=float(count))
+        if count:
+            meters.add(SENTENCES, fate, amount=float(count))
     for call in run.calls:
         _count_call(meters, call)
     for timed in timeline(run).rounds:

@@ -16,7 +16,7 @@ from importlib.resources import files
 
 from tadasu.core.grades import Verdict
 
-_SURENESS = {Verdict.CORRECT: 1.0, Verdict.AMBIGUOUS: 0.0}
+_SURENESS = {Verdict.CORRECT: 1.0, Verdict.INCORRECT: -1.0}
 _RIM = 0.005
 
 
@@ -28,7 +28,7 @@ class Signals:
     and `passage` those of its passage by their grades (0 where it has none); `covered` the share of the question's
     terms that stand in the sentence or above it, weighted by how telling they are here, `own` that in the sentence
     alone; `kind` says whether what is asked for (a person, a date, a number) is there: 1, -1, or 0 where the question
-    does not tell; `verdict` is 1 for CORRECT, 0 for AMBIGUOUS, -1 for all else; `same_subject` is 0 where the rules
+    does not tell; `verdict` is 1 for CORRECT, -1 for INCORRECT, 0 where nobody knows; `same_subject` is 0 where the rules
     find a neighbour of what is asked for, and 1 where they do not; `on_topic` is 1 where they hold the sentence to be
     about the question at all.
     """
@@ -70,7 +70,7 @@ def log_odds(probability: float) -> float:
 
 def sureness(verdict: Verdict) -> float:
     """`Signals.verdict` of a verdict."""
-    return _SURENESS.get(verdict, -1.0)
+    return _SURENESS.get(verdict, 0.0)
 
 
 def judge(signals: Signals, *, read: bool) -> Sufficiency:
