@@ -81,9 +81,12 @@ def digits(part: Part, introduction: str, *, sentences: int = SENTENCES) -> list
     return [part.value, found, refused / found, dressed / found, introduced / found]
 
 
-def strip_of(claim: Made) -> Evidence:
-    """The source of a claim as one piece of evidence."""
-    return Evidence(1, strip(claim.source), 1.0)
+def strip_of(claim: Made, *, number: int = 1) -> Evidence:
+    """The source of a claim as one piece of evidence, of a document of its own."""
+    source = replace(
+        strip(claim.source), id=f"p{number}.0", passage_id=f"p{number}", document_id=f"d{number}", source=f"s{number}"
+    )
+    return Evidence(number, source, 1.0)
 
 
 class Remembered:
@@ -210,7 +213,7 @@ async def latency(made: Sequence[Made], *, answers: int) -> tuple[float, float]:
     short = [one for one in made if 150 <= len(one.source) * (2 if one.language == "ja" else 1) <= 700]
     taken = []
     for number in range(answers + 2):
-        answer = [(one, replace(strip_of(one), number=n)) for n, one in enumerate((short * 5)[5 * number :][:5], 1)]
+        answer = [(one, strip_of(one, number=n)) for n, one in enumerate((short * 5)[5 * number :][:5], 1)]
         task = WritingTask(
             answer[0][0].question, answer[0][0].language, tuple(piece for _, piece in answer), "2026-01-01", "n0nce"
         )
