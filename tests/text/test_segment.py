@@ -190,3 +190,35 @@ def test_long_prose_is_cut_at_its_clauses() -> None:
 def test_a_limit_below_one_is_refused() -> None:
     with pytest.raises(ValueError):
         segment("text", max_length=0)
+
+
+# Kinds that the hard paragraphs taught; sentences are separated by ¦ here.
+_KINDS = [
+    ("a picture after the mark belongs to the sentence before", "It is out! 🎉 ¦Thanks to all."),
+    ("a picture after the mark belongs to the sentence before", "公開しました！🎉¦ご意見をお待ちしています。"),
+    ("a picture in the place of the mark", "届きました😊¦ありがとうございます♪"),
+    ("a picture within a sentence", "雨☔でも開催します。"),
+    ("a footnote's mark belongs to the sentence before", "The figure is disputed.¹ ¦Some give 400."),
+    ("a footnote's mark belongs to the sentence before", "諸説がある。※1¦もっとも古い記録は1602年である。"),
+    ("what begins in lower case and is no ordinary word", "It needs Linux. ¦npm must be installed. ¦data.csv is read."),
+    ("a decimal without its zero", "The limit is .5 mm. ¦.3 mm is better."),
+    ("a remark in brackets with a mark of its own", "The valve (is it new?) failed twice. ¦It was replaced."),
+    ("a quotation in the other language", "The sign said 「立入禁止。」 in red. ¦Nobody could read it."),
+    ("a company's abbreviation before a clause", "It is owed to Quill Inc. ¦Rent is due on the first."),
+    ("a company's abbreviation before its verb", "Quill Inc. sold the house."),
+    ("the parties of a case", "In Doe v. Harbour Board the court fined the city."),
+    ("a numeral that looks like one", "He wrote to King Philip V. ¦The duke married."),
+    ("a heading's label and number", "Table 2. Results by group"),
+    ("an article's label and number", "第3条. 会員は、会費を納めるものとする。"),
+    ("a span of hours", "Open 9 a.m. – 5 p.m. on all days."),
+    ("a Japanese line that was wrapped within a word", "理事会は四月に開か\nれ、会長を選\nんだ。¦任期は二年である。"),
+    ("a Japanese line that was wrapped after a particle", "本会は\n地域の防災を\n支える団体である。"),
+    ("polite lines without marks", "先日はご来社いただき誠にありがとうございました\n¦資料をお送りします。"),
+    ("lines of a terminal", "Run:\n\n    ¦$ make check\n    $ make report\n"),
+]
+
+
+@pytest.mark.parametrize(("kind", "text"), _KINDS)
+def test_kinds_of_borders(kind: str, text: str) -> None:
+    plain = text.replace("¦", "")
+    assert [plain[start:end] for start, end in segment(plain)] == text.split("¦"), kind

@@ -24,6 +24,11 @@ MAYBE_LAST = word_set("""
     """)
 """May end a sentence: then a word follows that begins sentences."""
 
+CLOSES = word_set("""
+    inc ltd co corp llc plc gmbh jan feb mar apr jun jul aug sep sept oct nov dec ave blvd rd st
+    """)
+"""Ends a sentence where a whole clause follows: "... is owed to Quill Inc. Rent is due on the first."."""
+
 CLOCK = frozenset(("a.m", "p.m", "am", "pm"))
 AFTER_CLOCK = word_set("""
     EST EDT CST CDT MST MDT PST PDT GMT UTC JST CET CEST BST ET CT MT PT Monday Tuesday Wednesday Thursday

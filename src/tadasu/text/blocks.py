@@ -52,6 +52,15 @@ _LABEL = re.compile(
 _ROW = re.compile(r"[ \t]*\||[^|\n]+\s\|\s|[ \t]*:?-{3,}:?[ \t]*\||(?![^\n]*(?:。|[.!?] ))[^\t\n]+\t[^\n]*\S")
 _WIDE = re.compile(r"[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\uff00-\uff60\U00020000-\U0003ffff]")
 _RUNS_ON = re.compile(r"[、，,・（(「『-]\s*$")
+# A Japanese line that was wrapped: it ends within a clause, or the next one begins with what ends a word.
+_UNFINISHED_JA = re.compile(r"(?:[はがを]|[ぁ-ん一-龠ァ-ヺ]の|.{9,}[にと])\s*$")
+_REST_JA = re.compile(
+    r"\s*(?:でき(?:ません|ます)|られ|れ[、るた]|んだ|った|して|します|ません|です|ます|を|ない[。、])"
+)
+_POLITE_END = re.compile(r"(?:です|ます|ました|でした|ません|ください)\s*$")
+_LINKS_JA = re.compile(r"\s*(?:が|ので|から|けれど|と|し|、)")
+# Lines of a terminal, indented below the text that speaks of them.
+_PROMPT = re.compile(r"(?: {4,}|\t)\s*[$>%]\s")
 _ENDED = re.compile(r"[。．.！？!?:：」』）)\"”]\s*$")
 _LOWER_START = re.compile(r"\s*[a-zà-öø-ÿ]")
 _INLINE_ITEM = re.compile(r"(?:^|(?<=[\s。；;、]))[(（]?([0-9０-９]{1,2})(?:[)）]|[.．][)）])|([①-⑳])")
@@ -100,6 +109,11 @@ def _shaped_lines(text: str) -> Iterator[tuple[int, int, Shape]]:
                 at += 1
                 if closing.startswith(fence[1]) and not closing.strip(fence[1][0]):
                     break
+            shape = Shape.CODE
+        elif _PROMPT.match(line) and (pending is None or pending[2] is not Shape.ITEM):
+            while at < len(lines) and _PROMPT.match(text, *lines[at]):
+                end = lines[at][1]
+                at += 1
             shape = Shape.CODE
         else:
             shape = _shape(line, after_unfinished=unfinished)
@@ -152,7 +166,10 @@ def _runs_on(line: str, following: str, *, wide: bool) -> bool:
         return False
     if _LABEL.match(following):
         return False
-    return wide or bool(_RUNS_ON.search(line)) or bool(_LOWER_START.match(following))
+    if _POLITE_END.search(line) and not _LINKS_JA.match(following):
+        return False
+    wrapped = _UNFINISHED_JA.search(line) or _REST_JA.match(following)
+    return wide or bool(_RUNS_ON.search(line) or _LOWER_START.match(following) or wrapped)
 
 
 def _width(line: str) -> int:

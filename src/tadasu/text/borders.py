@@ -13,6 +13,7 @@ from tadasu.text.abbreviations import (
     AFTER_CLOCK,
     BEFORE_NUMBER,
     CLOCK,
+    CLOSES,
     MAYBE_LAST,
     NEVER_LAST,
     SHOUTED,
@@ -25,9 +26,18 @@ _FULL = "。｡﹒।॥۔։።፨។៕။༎༏᠃᠉꓿꘎"
 _CALL = "！？‼⁇⁈⁉﹗﹖؟፧"
 _MARKS = rf"[.!?．…‥{_FULL}{_CALL}]"
 _CLOSERS = r"""["'”’»)\]}」』）】》〉〕］｝｣〟♪\U0001F300-\U0001FAFF\u2764\uFE0F*_]"""
+_EMOJI = r"[\U0001F300-\U0001FAFF\u2600-\u2604\u2607-\u26FF\u2728\u2764\uFE0F\u200D]"
+# A picture in the place of a mark, after a word that ends a Japanese sentence.
+_PICTURED = (
+    r"(?=[♪〜ー（(\U0001F300-\U0001FAFF\u2600-\u26FF\u2728\u2764])"
+    r"(?:(?<=です)|(?<=ます)|(?<=した)|(?<=せん)|(?<=さい)|(?<=[ねよ])|(?<=かも))"
+    rf"(?:{_EMOJI}|[〜ー]*♪|[（(]\^\^;?[)）])+"
+)
 _RUN = re.compile(
-    rf"{_MARKS}+(?: \.)*{_CLOSERS}*(?:{_MARKS}+{_CLOSERS}*)*"
+    rf"(?:{_MARKS}+(?: \.(?!\w))*{_CLOSERS}*(?:{_MARKS}+{_CLOSERS}*)*|{_PICTURED})"
+    rf"(?: ?{_EMOJI}+| :-?[)(D])*"
     r"(?:[（(][笑泣汗爆怒苦][)）])*"
+    r"(?:※[0-9０-９]{1,2}|[（(]※?注?[0-9０-９]{1,2}[)）](?=[^、。はがをにでとの])|[¹²³⁴-⁹]{1,2})*"
     r"(?:\[(?:\d{1,3}(?:[,–-] ?\d{1,3})*|(?:note|注) ?\d{1,2}|[a-z]|citation needed|要出典)\])*"
 )
 _SPACE = re.compile(r"\s*")
@@ -61,7 +71,18 @@ _PRONOUN = re.compile(r"I(?:'[a-z]|’[a-z]| [a-z])")
 # A time alone is the beginning of a sentence, not one: At 5 a.m. Mr. Smith left.
 _TIME_ONLY = re.compile(r"\s*(?:At|By|On|Around|About|Until|Before|After|Since|From)\s[0-9.:]{1,5}\s?[AaPp]\.?[Mm]$")
 _WORD = re.compile(r"[A-Za-z’']+")
-_ODD_START = re.compile(r"[a-z]{1,2}[A-Z]|https?://|www\.")
+# What begins a sentence in lower case: brands, commands, file names, addresses.
+_ODD_START = re.compile(
+    r"[a-z]{1,5}[A-Z]|https?://|www\.|[a-z][a-z0-9_-]*\.[a-z0-9]"
+    r"|(?:npm|pip|nginx|adidas|curl|git|bash|sudo|vim|grep|ssh|docker|kubectl|pytest|jq)\b"
+)
+_LABELLED = re.compile(
+    r"\s*(?:(?:Table|Figure|Chapter|Section|Appendix|Annex|Article|Part|Step|Exhibit|Schedule)"
+    r" [0-9A-Z]{1,3}(?:[.-][0-9]+)*|第[0-9０-９一二三四五六七八九十百]{1,4}[条章節項編])\s*"
+)
+"""A heading's label and number: what follows its full stop is its words."""
+_CLAUSE = re.compile(r"[A-Z][a-z]+ (?:is|are|was|were|has|have|had|must|may|will|can|should|needs?|goe?s?|does|did)\b")
+_SLANTED = "–—-/~〜→"
 _UPPER = re.compile(r"[A-ZÀ-ÖØ-Þ]")
 _MULTI_DOT = re.compile(r"(?:[A-Za-z]\.)+[A-Za-z]{1,2}$|(?:Ph|M|B|D|Ed|Sc|Eng)\.(?:D|Sc|Ed|Eng|Phil|A|S)$")
 # A bracket that holds more than this, or more sentences than that, no longer holds them together.
@@ -132,6 +153,8 @@ def _ends(text: str, unit: int, match: re.Match[str], end: int, *, closed: int, 
         return not (quoted and _goes_on(text, after, end, unit, closed))
     if any(c in _CALL for c in run):
         return not _goes_on(text, after, end, unit, closed)
+    if run[0] not in ".!?．…‥":  # a picture
+        return not _goes_on(text, after, end, unit, closed)
     if run[0] in "…‥" or run.startswith(".."):
         return _ellipsis_ends(text, before, after, end)
     if run[0] == "．":
@@ -153,6 +176,10 @@ def _goes_on(text: str, after: int, end: int, unit: int, closed: int) -> bool:
             return True  # a title within a sentence
         if text[closed] in "（(" and text[closed - 1] not in _SENTENCE_LAST:
             return True  # a remark within a sentence
+    if closed >= unit and text[after].isspace():
+        first = _first_of(text, after, end)
+        if first is not None and text[first].isascii() and text[first].islower():
+            return not _ODD_START.match(text, first, end)
     return _GOES_ON.match(text, after, end) is not None
 
 
@@ -195,8 +222,11 @@ def _ascii_ends(text: str, unit: int, match: re.Match[str], end: int, *, cased: 
     first = _first_of(text, after, end)
     if first is None or _MARKER.match(text, unit, mark):
         return False
-    quoted = any(c in "\"'”’»" for c in run)
-    lower = text[first].islower() and not _ODD_START.match(text, first, end)
+    quoted = any(c in "\"'”’»)]）」』" for c in run)
+    named = text[first - 1] == "`" or _ODD_START.match(text, first, end)
+    lower = text[first].islower() and not named
+    if (quoted and _GOES_ON.match(text, first, end)) or _LABELLED.fullmatch(text, unit, mark):
+        return False
     token = _last_token(text, unit, mark)
     word_match = _WORD.match(text, first, end)
     word = word_match.group() if word_match else ""
@@ -215,6 +245,8 @@ def _ascii_ends(text: str, unit: int, match: re.Match[str], end: int, *, cased: 
     before_token = mark - len(token) - 1
     if len(token) == 1 and before_token >= unit and text[before_token] in "+-*/=^~#@°%|>":
         token = ""  # the last letter of a sign, a key or a formula: °C, Ctrl+C
+    if token.lower() in CLOSES and _CLAUSE.match(text, first, end):
+        return True
     return _stop_ends(token, word, text[first], lower=lower and cased)
 
 
@@ -224,8 +256,8 @@ def _stop_ends(token: str, word: str, following: str, *, lower: bool) -> bool:
         return False
     low = token.lower().strip("'’-/&")
     if low in CLOCK and (low[1:2] == "." or word in STARTERS):
-        return word not in AFTER_CLOCK and not following.isdigit()
-    if low in NEVER_LAST:
+        return word not in AFTER_CLOCK and not following.isdigit() and following not in _SLANTED
+    if low in NEVER_LAST or (low == "v" and token.islower()):  # Doe v. Harbour Board, but King Philip V.
         return False
     if low in BEFORE_NUMBER and following.isdigit():
         return False

@@ -14,7 +14,7 @@ from tadasu.ports import TokenCounter
 from tadasu.text.language import detect
 from tadasu.text.segment import segment
 
-VERSION = "1"
+VERSION = "2"
 """Changes whenever the same document would be cut in another way: an index then reads it anew."""
 _SHORTEST_CUT = 16
 
