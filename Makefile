@@ -55,7 +55,7 @@ format: setup ## put the format right
 	$(BIN)/ruff check --fix .
 
 bench: setup ## every benchmark, side by side with its alternatives; prints tables
-	@for program in encoder store retrieval grading_features grading cache grounding ingest overhead answering; do
+	@for program in encoder store segmentation retrieval grading_features grading cache refinement reading answers grounding ingest overhead answering; do
 		echo "== benchmarks/$$program.py"
 		$(BIN)/python -m benchmarks.$$program
 	done
