@@ -354,3 +354,37 @@ async def test_a_sentence_that_holds_what_is_asked_for_stands_alone(question: st
     answer = await compose(ExtractiveWriter(), question, pieces, language=language)
     assert before[:12] not in answer.text
     assert "412" in answer.text
+
+
+FAQ = {
+    "en": (
+        "How much is the shipping?",
+        evidence(
+            ("faq", "Q: Can I return it?\n"),
+            ("faq", "A: Within 30 days.\n"),
+            ("faq", "Q: How much is the shipping?\n"),
+            ("faq", "A: It is 5 euros everywhere."),
+        ),
+        "It is 5 euros everywhere.",
+    ),
+    "ja": (
+        "送料はいくらですか。",
+        evidence(
+            ("faq", "Q: 返品はできますか。\n"),
+            ("faq", "A: 30日以内にできます。\n"),
+            ("faq", "Q: 送料はいくらですか。\n"),
+            ("faq", "A: 全国一律550円です。"),
+        ),
+        "全国一律550円です。",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+async def test_a_question_in_a_document_is_never_the_answer_to_itself(language: str) -> None:
+    question, pieces, said = FAQ[language]
+    answer = await compose(ExtractiveWriter(), question, pieces, language=language)
+    assert answer.sentences[0].text == said
+    assert answer.citations[0].quote in pieces[3].strip.text
+    alone = await compose(ExtractiveWriter(), question, pieces[2:3], language=language)
+    assert alone.status is AnswerStatus.ABSTAINED

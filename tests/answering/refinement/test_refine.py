@@ -298,3 +298,16 @@ def test_settings_and_grades_that_cannot_be_are_refused() -> None:
         RefinementSettings(token_budget=-1)
     with pytest.raises(ValueError, match="was given to"):
         GradedPassage(passage(EN, name="a"), graded(passage(EN, name="b")).grade)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        ["Q: Can I return it?\n", "A: Within 30 days.\n", "Q: What is the fee?\n", "A: 5 euros.\n"],
+        ["Q: 返品はできますか。\n", "A: 30日以内にできます。\n", "Q: 送料はいくらですか。\n", "A: 550円です。\n"],
+    ],
+)
+def test_a_question_of_a_document_and_its_answer_go_together(text: list[str]) -> None:
+    for scores in ([0.01, 0.01, 0.9, 0.01], [0.01, 0.01, 0.01, 0.9]):
+        kept = refine([graded(passage(text), 0.9, scores)], counter=Words(), settings=ALONE)
+        assert [piece.strip.text for piece in kept.evidence] == text[2:]

@@ -12,6 +12,7 @@ from tadasu.answering.generation.expectation import Expected, can_answer, expect
 from tadasu.answering.generation.facts import Facts, facts_of
 from tadasu.core.answers import Evidence
 from tadasu.core.documents import Strip
+from tadasu.text.faq import asks, question_of, without_label
 from tadasu.text.normalize import fold
 from tadasu.text.segment import segment
 
@@ -35,7 +36,7 @@ class Quote:
 
     `numbers` are the evidence numbers to cite (a table's head row too, where its words are shown); `context` are terms
     of the title and of the headings above; `about` are the codes in the passage's evidence and title, where the
-    question has any; `at` is the place within the strip; `penalty` lowers questions and scraps;
+    question has any; `at` is the place within the strip; `penalty` lowers scraps;
     `cells` are all values of a table row, without the names of their columns; `item` marks an
     item of a list.
     """
@@ -54,9 +55,14 @@ class Quote:
 
 
 def quotes_of(piece: Evidence, evidence: Sequence[Evidence], question: str) -> list[Quote]:
-    """The quotations that one piece of evidence offers; headings and titles are none."""
+    """The quotations that one piece of evidence offers; headings, titles and questions are none."""
     strip = piece.strip
-    above = (strip.title, *strip.headings, *(other.strip.text for other in _heads(piece, evidence)))
+    above = (
+        strip.title,
+        *strip.headings,
+        *(other.strip.text for other in _heads(piece, evidence)),
+        _asked(piece, evidence),
+    )
     context = frozenset[str]().union(*(facts_of(text).terms for text in above))
     about = codes(surroundings(piece, evidence)) if codes(question) else frozenset()
     head = _table_head(strip, evidence)
@@ -64,7 +70,7 @@ def quotes_of(piece: Evidence, evidence: Sequence[Evidence], question: str) -> l
     found = []
     units = [strip.text[start:end] for start, end in unit_spans(strip.text)]
     for at, unit in enumerate(units):
-        if _RULE.fullmatch(unit) or unit.lstrip().startswith("#") or bare(unit) in headings:
+        if _RULE.fullmatch(unit) or unit.lstrip().startswith("#") or bare(unit) in headings or asks(unit):
             continue
         cells = cells_of(unit)
         if cells and head is piece:
@@ -76,7 +82,8 @@ def quotes_of(piece: Evidence, evidence: Sequence[Evidence], question: str) -> l
             text, named = _row(cells, cells_of(head.strip.text) if head else _columns(strip), question)
             numbers = (piece.number, head.number) if head and named else numbers
         else:
-            text = _without_yes_no(_BLOCK_MARK.sub("", _SPACES.sub(" ", unit)).strip(), question, context)
+            said = without_label(_BLOCK_MARK.sub("", _SPACES.sub(" ", unit)).strip())
+            text = _without_yes_no(said, question, context)
         text = defuse(text)
         if text:
             facts = facts_of(text)
@@ -189,6 +196,18 @@ def _heads(piece: Evidence, evidence: Sequence[Evidence]) -> list[Evidence]:
     ]
 
 
+def _asked(piece: Evidence, evidence: Sequence[Evidence]) -> str:
+    """The question of the same passage that the piece answers; empty where there is none."""
+    passage = sorted(
+        (other.strip for other in evidence if other.strip.passage_id == piece.strip.passage_id),
+        key=lambda strip: strip.index,
+    )
+    texts = [strip.text for strip in passage]
+    at = next(i for i, strip in enumerate(passage) if strip.index == piece.strip.index)
+    asked = question_of(texts, at)
+    return texts[asked] if asked is not None else ""
+
+
 def _table_head(strip: Strip, evidence: Sequence[Evidence]) -> Evidence | None:
     """The first row of the table that `strip` is a row of, if it is among the evidence."""
     cells = cells_of(strip.text)
@@ -231,7 +250,5 @@ def _lacks_kind(pairs: Sequence[tuple[str, str]], question: str) -> bool:
 
 def _penalty(unit: str, facts: Facts) -> float:
     text = unit.strip()
-    if text.endswith(("?", "？")):
-        return 0.6
     scrap = len(facts.terms) < 2
     return 0.3 * scrap + 0.15 * (not _STOP.search(text))

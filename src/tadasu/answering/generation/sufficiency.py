@@ -28,9 +28,9 @@ class Signals:
     and `passage` those of its passage by their grades (0 where it has none); `covered` the share of the question's
     terms that stand in the sentence or above it, weighted by how telling they are here, `own` that in the sentence
     alone; `kind` says whether what is asked for (a person, a date, a number) is there: 1, -1, or 0 where the question
-    does not tell; `verdict` is 1 for CORRECT, -1 for INCORRECT, 0 where nobody knows; `same_subject` is 0 where the rules
-    find a neighbour of what is asked for, and 1 where they do not; `on_topic` is 1 where they hold the sentence to be
-    about the question at all.
+    does not tell; `verdict` is 1 for CORRECT, -1 for INCORRECT, 0 where nobody knows; `same_subject` is 0 where the
+    rules find a neighbour of what is asked for, and 1 where they do not; `on_topic` is 1 where they hold the sentence
+    to be about the question at all.
     """
 
     span: float

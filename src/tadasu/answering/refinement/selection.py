@@ -14,6 +14,7 @@ from tadasu.core.grades import Level
 from tadasu.core.refining import EvidenceOrder
 from tadasu.core.retrieved import GradedPassage
 from tadasu.core.runs import StripFate
+from tadasu.text.faq import question_of
 from tadasu.text.injection import spoken_spans
 
 
@@ -178,6 +179,12 @@ def _serving(
     for i in best_first:
         for j in antecedents(texts, i):
             serves.setdefault(j, (i, f"strip {i} points back to it"))
+    for i in written:
+        asked = question_of(texts, i)
+        if asked is not None and asked in why:
+            serves.setdefault(i, (asked, f"answers strip {asked}"))
+        elif asked is not None and i in why:
+            serves.setdefault(asked, (i, f"strip {i} answers it"))
     for i in best_first:
         for j in _around(i, written, settings.neighbours):
             serves.setdefault(j, (i, f"beside strip {i}"))
