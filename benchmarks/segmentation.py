@@ -3,10 +3,11 @@
 Run: python -m benchmarks.segmentation [--show] [--json FILE]
 
 ``tests/text/hard_paragraphs`` holds the paragraphs with their right cuts, and the rules they were cut by. Counted are
-the cuts within a paragraph, where the next unit's first visible character stands; what holds no letter and no digit
-(the rule of a table, a line of dashes) belongs to the unit before it, as `segment` promises. The first look, before
-anything was mended, gave F1 .954 (en .955, ja .956). Mistakes were mended by kind while looking at the set, so that
-it is a regression test now.
+the cuts within a paragraph, where the next unit's first visible character stands. Departing from the set's own rules,
+what holds no letter and no digit (the rule of a table, a line of dashes) belongs to the unit before it, as `segment`
+promises; the row "all, to the letter" counts it as a unit of its own, as the set does. The first look, before anything
+was mended, gave F1 .954 (en .955, ja .956, mixed .940), to the letter .945. Mistakes were mended by kind while looking
+at the set, so that it is a regression test now: only the first look is independent evidence.
 """
 
 from __future__ import annotations
@@ -67,20 +68,20 @@ def paragraphs(folder: Path = FOLDER) -> Iterator[Paragraph]:
             yield Paragraph(one["id"], one["kind"], one["language"], tuple(one["sentences"]))
 
 
-def cut(paragraph: Paragraph) -> Cut:
-    """What `segment` makes of a paragraph."""
+def cut(paragraph: Paragraph, *, to_the_letter: bool = False) -> Cut:
+    """What `segment` makes of a paragraph; `to_the_letter` counts units that say nothing, too."""
     text = paragraph.text
-    wanted = _places(text, [len(one) for one in paragraph.sentences])
-    found = _places(text, [end - start for start, end in segment(text)])
+    wanted = _places(text, [len(one) for one in paragraph.sentences], silent=to_the_letter)
+    found = _places(text, [end - start for start, end in segment(text)], silent=to_the_letter)
     return Cut(paragraph, wanted & found, found - wanted, wanted - found)
 
 
-def _places(text: str, lengths: Sequence[int]) -> frozenset[int]:
-    """Where units of these lengths begin, the first one and those that say nothing left out."""
+def _places(text: str, lengths: Sequence[int], *, silent: bool) -> frozenset[int]:
+    """Where units of these lengths begin, the first one left out, and those that say nothing unless `silent`."""
     found, at, said = set[int](), 0, False
     for length in lengths:
         unit = text[at : at + length]
-        if _SAYS_SOMETHING.search(unit):
+        if silent or _SAYS_SOMETHING.search(unit):
             if said:
                 found.add(at + len(unit) - len(unit.lstrip()))
             said = True
@@ -103,7 +104,8 @@ def main() -> None:
     """Measure and print."""
     options = arguments(__doc__ or "", show="every cut that is too many or missing")
     cuts = [cut(one) for one in paragraphs()]
-    groups: dict[str, list[Cut]] = {"all": cuts}
+    literally = [cut(one, to_the_letter=True) for one in paragraphs()]
+    groups: dict[str, list[Cut]] = {"all": cuts, "all, to the letter": literally}
     for one in cuts:
         groups.setdefault(one.paragraph.language, []).append(one)
     for one in sorted(cuts, key=lambda one: (one.paragraph.language, one.paragraph.kind)):
