@@ -388,3 +388,47 @@ async def test_a_question_in_a_document_is_never_the_answer_to_itself(language: 
     assert answer.citations[0].quote in pieces[3].strip.text
     alone = await compose(ExtractiveWriter(), question, pieces[2:3], language=language)
     assert alone.status is AnswerStatus.ABSTAINED
+
+
+TABLES = {
+    "en": evidence(
+        ("pumps", "| Model | Weight kg | Warranty months |\n|---|---|---|\n"),
+        ("pumps", "| AX-10 | 7.5 | 24 |\n"),
+        ("pumps", "| AX-20 | 12.1 | 36 |\n"),
+        ("pumps", "| AX-30 | 19.8 | 36 |\n"),
+        ("pumps", "The AX-20 is approved for drinking water. The AX-10 is not."),
+    ),
+    "ja": evidence(
+        ("製品", "| 型番 | 価格(円) | 重量(kg) |\n|---|---|---|\n"),
+        ("製品", "| KB-1 | 12,800 | 0.9 |\n"),
+        ("製品", "| KB-2 | 19,800 | 1.2 |\n"),
+        ("製品", "KB-2は防水です。KB-1は防水ではありません。"),
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "sides"),
+    [
+        ("en", "Which is heavier, the AX-10 or the AX-20?", ("7.5", "12.1")),
+        ("en", "Is the AX-20 or the AX-10 heavier?", ("12.1", "7.5")),
+        ("ja", "KB-1とKB-2ではどちらが軽いですか。", ("0.9", "1.2")),
+        ("ja", "KB-2とKB-1のどちらが重いですか。", ("1.2", "0.9")),
+    ],
+)
+async def test_of_two_that_are_compared_both_are_quoted(language: str, question: str, sides: tuple[str, str]) -> None:
+    answer = await compose(ExtractiveWriter(), question, TABLES[language], language=language)
+    assert answer.status is AnswerStatus.ANSWERED
+    assert all(side in answer.text for side in sides)
+    assert "防水" not in answer.text
+    assert "drinking" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("language", "question"),
+    [("en", "Which is heavier, the AX-10 or the AX-99?"), ("ja", "KB-1とKB-9ではどちらが軽いですか。")],
+)
+async def test_one_side_alone_is_no_comparison(language: str, question: str) -> None:
+    answer = await compose(ExtractiveWriter(), question, TABLES[language], language=language)
+    assert "12.1" not in answer.text
+    assert "1.2" not in answer.text

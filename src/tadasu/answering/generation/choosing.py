@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tadasu.answering.generation.comparing import compared
 from tadasu.answering.generation.conflicts import Conflict, find_conflict, of_the_time
 from tadasu.answering.generation.expectation import Expected, can_answer, expect, expected_units, fits
 from tadasu.answering.generation.facts import facts_of
@@ -134,6 +135,8 @@ def _chosen(
     settings: ExtractiveSettings,
 ) -> Sequence[Quote] | Conflict:
     best = scored[0]
+    if both := compared(question, scored):
+        return both
     rows = undecided(question, best.quote, [one.quote for one in scored])
     if rows != [best.quote]:
         # Of a table in another language nothing tells that it is the one asked about, but for the grades.
