@@ -129,7 +129,9 @@ def test_an_unreadable_or_unknown_prompt_is_a_settings_error(tmp_path: Path) -> 
     (tmp_path / "en" / "rewrite.md").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(SettingsInvalid, match="cannot be read"):
         load("rewrite", "en", folder=tmp_path)
-    with pytest.raises(SettingsInvalid, match="answer, check, decompose, grade, reflect, revise, reword, rewrite, standalone"):
+    with pytest.raises(
+        SettingsInvalid, match="answer, check, decompose, grade, reflect, revise, reword, rewrite, standalone"
+    ):
         load("anwser", "en")
 
 

@@ -42,6 +42,8 @@ def test_marked_answers_may_follow_at_a_distance() -> None:
     assert [question_of(texts, i) for i in range(5)] == [None, 0, 0, None, 3]
 
 
-@pytest.mark.parametrize(("text", "bare"), [("A: Yes.", "Yes."), ("答：はい。", "はい。"), ("回答: 550円です。", "550円です。")])
+@pytest.mark.parametrize(
+    ("text", "bare"), [("A: Yes.", "Yes."), ("答：はい。", "はい。"), ("回答: 550円です。", "550円です。")]
+)
 def test_the_mark_of_an_answer_is_left_out(text: str, bare: str) -> None:
     assert without_label(text) == bare
