@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -105,7 +105,7 @@ class SupportNetwork(nn.Module):
             for layer in trunk.layers[: self.shape.start]:
                 hidden = layer(hidden, mask)
         for moved, layer in zip(self.moved, trunk.layers[self.shape.start : self.shape.stop], strict=True):
-            hidden = moved.run(layer, hidden, mask)  # type: ignore[operator]
+            hidden = cast("Any", moved).run(layer, hidden, mask)
         return self.pooled(self.head(hidden).float(), (segment == 0) & (ids > trunk.shape.last_special))
 
     def pooled(self, heads: Tensor, claimed: Tensor) -> Support:

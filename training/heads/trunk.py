@@ -54,7 +54,8 @@ def read_student(model: Path, *, encoder: Path) -> Student:
     student = Student(shape, canonical_ids(shipped_pieces(encoder)))
     state = {name: torch.from_numpy(np.array(value)) for name, value in _state(constants, layers).items()}
     student.load_state_dict(state, strict=False)
-    return student.eval()
+    student.eval()
+    return student
 
 
 def _state(constants: dict[str, Any], layers: int) -> dict[str, FloatArray]:
