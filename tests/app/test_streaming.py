@@ -16,7 +16,6 @@ import pytest
 from tadasu import Tadasu
 from tadasu.answering.generation import AnswerComposer, ChatWriter, SentenceReleased
 from tadasu.app.spending import spending
-from tadasu.app.workspace import create_workspace
 from tadasu.core.events import Event, RunEnded, RunStarted, Shown, TextReleased, TextRevised
 from tadasu.core.usage import Outcome, Stage
 from tadasu.errors import InputInvalid
@@ -32,19 +31,6 @@ ASKED = {
     "en": ("How long is the warranty of the PT-300?", "The warranty of the PT-300 is 36 months. [1]\n\n"),
     "ja": ("LD-90の保証期間はどのくらいですか？", "LD-90の保証期間は24か月です。[1]\n\n"),
 }
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("streamed")
-    create_workspace(root, "")
-    (root / "docs").mkdir()
-    (root / "docs" / "pt.md").write_text("# The PT-300\n\nThe warranty of the PT-300 is 36 months.\n", "utf-8")
-    (root / "docs" / "ld.md").write_text("# LD-90\n\nLD-90の保証期間は24か月です。\n", "utf-8")
-    tadasu = Tadasu.open(root)
-    tadasu.sync.ingest(root / "docs")
-    tadasu.sync.close()
-    return root
 
 
 def broken_off(tadasu: Tadasu) -> int:

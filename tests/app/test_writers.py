@@ -9,7 +9,6 @@ import pytest
 
 from tadasu import Tadasu
 from tadasu.app.doctor import diagnose
-from tadasu.app.workspace import create_workspace
 from tadasu.core.usage import Stage
 from tadasu.errors import SettingsInvalid
 from tadasu.testing.chat_server import ChatServer, Say
@@ -20,19 +19,6 @@ ASKED = {
     "en": ("How long is the warranty of the PT-300?", "The warranty of the PT-300 is 36 months"),
     "ja": ("LD-90の保証期間はどのくらいですか？", "LD-90の保証期間は24か月です"),
 }
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("modes")
-    create_workspace(root, "")
-    (root / "docs").mkdir()
-    (root / "docs" / "pt.md").write_text("# The PT-300\n\nThe warranty of the PT-300 is 36 months.\n", "utf-8")
-    (root / "docs" / "ld.md").write_text("# LD-90\n\nLD-90の保証期間は24か月です。\n", "utf-8")
-    tadasu = Tadasu.open(root)
-    tadasu.sync.ingest(root / "docs")
-    tadasu.sync.close()
-    return root
 
 
 @pytest.mark.parametrize("language", ASKED)

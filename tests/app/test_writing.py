@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from tadasu import Tadasu
-from tadasu.app.workspace import create_workspace
 from tadasu.core.answers import Support
 from tadasu.core.events import Event, Shown, TextRevised
 from tadasu.core.runs import Run
@@ -28,19 +27,6 @@ ASKED = {
         "エジソン",
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = tmp_path_factory.mktemp("written")
-    create_workspace(root, "")
-    (root / "docs").mkdir()
-    (root / "docs" / "pt.md").write_text("# The PT-300\n\nThe warranty of the PT-300 is 36 months.\n", "utf-8")
-    (root / "docs" / "ld.md").write_text("# LD-90\n\nLD-90の保証期間は24か月です。\n", "utf-8")
-    tadasu = Tadasu.open(root)
-    tadasu.sync.ingest(root / "docs")
-    tadasu.sync.close()
-    return root
 
 
 async def asked(place: Path, language: str, **generation: str) -> tuple[Run, list[Event], int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from tadasu.testing.chat_acts import Fail, Fault, Say
 SSE, JSON = "text/event-stream", "application/json"
 
 
-class Dialect:
+class Dialect(ABC):
     """One protocol. `base_path` is what a client's base URL ends in, `content_type` that of a streamed reply."""
 
     name = ""
@@ -22,9 +23,9 @@ class Dialect:
     content_type = SSE
     ends: Mapping[str, str] = {}
 
+    @abstractmethod
     def takes(self, path: str) -> bool:
         """Whether a request to `path` is one for a streamed reply."""
-        raise NotImplementedError
 
     def key_of(self, headers: Mapping[str, str]) -> str:
         """The key that a request carries."""
@@ -40,21 +41,21 @@ class Dialect:
         del say, body
         yield from ()
 
+    @abstractmethod
     def piece(self, text: str, say: Say, body: Mapping[str, Any]) -> bytes:
         """One piece of the text."""
-        raise NotImplementedError
 
+    @abstractmethod
     def closing(self, say: Say, body: Mapping[str, Any]) -> Iterator[bytes]:
         """What comes after the text."""
-        raise NotImplementedError
 
+    @abstractmethod
     def fault(self, fault: Fault) -> bytes:
         """An error within the stream."""
-        raise NotImplementedError
 
+    @abstractmethod
     def failure(self, fail: Fail) -> tuple[Mapping[str, object], Mapping[str, str]]:
         """The body and the headers of an HTTP error."""
-        raise NotImplementedError
 
     def end(self, finish: str) -> str:
         """`finish` in the protocol's own word."""
